@@ -1,0 +1,32 @@
+"""The whole pipeline on one screen: source, facts, findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .finding import Finding
+from .flow.program import Program
+from .rule import Rule, all_rules
+from .settings import Settings
+from .source import Source
+
+
+def rules_for(text: str, settings: Settings) -> list[Rule]:
+    """The rules that were asked for and that a text may break: where there are none, it need not even be parsed."""
+    wanted = (rule for rule in all_rules() if settings.wants(rule.code) and rule.is_live(settings.torch_version))
+    return [rule for rule in wanted if rule.triggers.search(text)]
+
+
+def analyze(
+    source: Source, settings: Settings, program: Program | None = None, rules: Sequence[Rule] | None = None
+) -> list[Finding]:
+    """The findings of one file, by place. ``program`` holds what is known of other files (None: nothing).
+
+    ``rules`` are those that ``rules_for`` gave for the text, where the caller has asked already.
+    """
+    rules = rules_for(source.text, settings) if rules is None else rules
+    if not rules:
+        return []
+    view = (program or Program(settings)).view(source)
+    found = {(f.span, f.code): f for rule in rules for f in rule.check(view)}
+    return sorted(found.values(), key=lambda f: (f.span, f.code))

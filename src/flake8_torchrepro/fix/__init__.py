@@ -1,0 +1,1 @@
+"""Edits become text; the only folder that imports libcst."""

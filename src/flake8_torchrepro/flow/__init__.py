@@ -1,0 +1,1 @@
+"""What control flow does: a small abstract interpreter."""

@@ -1,0 +1,160 @@
+"""Which forward passes run in evaluation mode with gradients on and give a graph that nothing uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..torch_api.modules import WITHOUT_PARAMETERS
+from .entry import Entries
+from .facts import ClassFacts, FunctionFacts, ModuleFacts, Site
+from .state import ENTRY, EVAL, ON, Event, Events, surely
+from .values import Dotted, Made, Obj, Outer, Param, Part, Self, Value
+
+OTHER_FRAMEWORKS = frozenset({"tensorflow", "keras", "paddle", "mxnet", "chainer", "jax", "flax", "theano", "oneflow"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of one forward pass: whether it is a fault, and in words why (or why not)."""
+
+    is_fault: bool
+    why: str
+    modes: Events
+    grad: Events
+
+    @property
+    def eval_event(self) -> Event | None:
+        """The event that put the module in evaluation mode (the first in the file)."""
+        known = [event for event in self.modes if event.kind == EVAL]
+        return min(known, key=lambda event: (event.module, event.origin)) if known else None
+
+
+class Judge:
+    """Judges the forward passes of a module, each once."""
+
+    def __init__(self, module: ModuleFacts, entries: Entries) -> None:
+        self.module, self.entries = module, entries
+        self.program = module.program
+        self._verdicts: dict[Site, Verdict] = {}
+
+    def verdict(self, site: Site) -> Verdict:
+        """The verdict on a forward pass, or on a call that runs one."""
+        known = self._verdicts.get(site)
+        if known is None:
+            modes = self.entries.modes(site.function, site.modes)
+            grad = self.entries.grad(site.function, site.grad)
+            is_fault, why = self._judge(site, modes, grad)
+            known = self._verdicts[site] = Verdict(is_fault, why, modes, grad)
+        return known
+
+    def faults(self, facts: FunctionFacts) -> list[Site]:
+        """The faulty forward passes of a function; a call only where none of the passes that it runs is a fault itself."""
+        found: dict[object, Site] = {}
+        for site in facts.sites.values():
+            if site.span not in found and self.verdict(site).is_fault:
+                found[site.span] = site
+        return list(found.values())
+
+    def _judge(self, site: Site, modes: Events, grad: Events) -> tuple[bool, str]:
+        if not surely(modes, EVAL):
+            return False, "the module is not surely in evaluation mode"
+        if not surely(grad, ON):
+            return False, "gradients are not surely on"
+        if site.needed:
+            return False, "something differentiates the result"
+        if site.leaves:
+            return False, "an input requires gradients"
+        if site.frozen or any(self.entries.may_be_frozen(site.function, obj) for obj in site.objects):
+            return False, "the module's parameters are frozen"
+        if self._is_hooked(site):
+            return False, "a backward hook is registered on the module"
+        reason = self._not_a_trained_module(site)
+        if reason:
+            return False, reason
+        if self._set_elsewhere(site) and site.escapes and not self._intends_inference(site):
+            return False, "evaluation mode was set elsewhere and the result leaves the function"
+        if any(self._is_reported(inner) for inner in site.inner):
+            return False, "the forward pass that it runs is reported itself"
+        return True, "evaluation mode, gradients on, and nothing differentiates the result"
+
+    def _is_reported(self, site: Site) -> bool:
+        return self.verdict(site).is_fault or any(self._is_reported(inner) for inner in site.inner)
+
+    def _is_hooked(self, site: Site) -> bool:
+        hooked = {obj for function in (self.module.body, *self.module.functions) for obj in function.hooked}
+        return bool(hooked) and any(_touches(obj, hook) for obj in site.objects for hook in hooked)
+
+    def _not_a_trained_module(self, site: Site) -> str:
+        if "torch" not in self.module.imports and self.module.imports & OTHER_FRAMEWORKS:
+            return "the file uses another framework"
+        for obj in site.objects:
+            if isinstance(obj, Made) and isinstance(obj.maker, Dotted) and WITHOUT_PARAMETERS.fullmatch(obj.maker.name):
+                return "the module has no parameters"
+            cls = self.program.class_of(obj)
+            if cls is not None and self.program.is_module_class(cls):
+                if self._takes_gradients(cls):
+                    return "the module's own forward takes gradients"
+                if self._is_without_parameters(cls):
+                    return "the module has no parameters"
+        return ""
+
+    def _takes_gradients(self, cls: ClassFacts) -> bool:
+        """Whether the class's forward (or what it calls) needs autograd for its values, as force fields do."""
+        forward = self.program.method(cls, "forward")
+        return forward is not None and self.program.summarise(forward) and forward.takes_gradients
+
+    def _is_without_parameters(self, cls: ClassFacts) -> bool:
+        """A class that surely holds nothing that is trained: no module, no parameter, nothing that is not known."""
+        init = self.program.method(cls, "__init__")
+        ancestors = self.program.ancestors(cls)
+        direct = {base.only.name for base in self.program.external_bases(cls) if isinstance(base.only, Dotted)}
+        if direct != {"torch.nn.Module"} or (init is not None and not self.program.summarise(init)):
+            return False
+        run = {obj for ancestor in ancestors for method in ancestor.methods.values() for obj in method.ran}
+        for ancestor in ancestors:
+            for (holder, name), value in ancestor.module.stores.items():
+                if holder is ancestor.instance and _may_hold_parameters(value, holder.part(name) in run):
+                    return False
+        return True
+
+    def _set_elsewhere(self, site: Site) -> bool:
+        """Whether the mode was set by another method or at another level, and unknown callers may run this one."""
+        if self.entries.is_closed(site.function):
+            return False
+        roots = [event.obj.root for event in site.modes if event.kind == ENTRY and event.obj is not None]
+        return any(isinstance(root, (Self, Outer)) for root in roots)
+
+    def _intends_inference(self, site: Site) -> bool:
+        """A guard that has no effect still says that its author wanted no gradients here."""
+        return site.function.bare_guards
+
+
+def _touches(obj: Obj, hook: Obj) -> bool:
+    """Whether two objects are one, or one is a part of the other."""
+    for inner, outer in ((obj, hook), (hook, obj)):
+        at: Obj = inner
+        while True:
+            if at is outer:
+                return True
+            if not isinstance(at, Part):
+                break
+            at = at.parent
+    return False
+
+
+def _may_hold_parameters(value: Value, is_run: bool) -> bool:
+    """Whether an attribute may be (or hold) a module or a parameter; a constructor's argument only if it is called."""
+    for atom in value.atoms:
+        if isinstance(atom, Made) and isinstance(atom.maker, Dotted):
+            if WITHOUT_PARAMETERS.fullmatch(atom.maker.name):
+                continue
+            if atom.maker.name.startswith("torch.nn.") or not atom.maker.name.startswith(
+                ("torch.", "builtins.", "numpy.")
+            ):
+                return True
+        elif isinstance(atom, Param):
+            if is_run:
+                return True
+        elif isinstance(atom, Obj) and not isinstance(atom, Dotted):
+            return True
+    return False

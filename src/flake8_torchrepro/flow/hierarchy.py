@@ -1,0 +1,102 @@
+"""The classes of a program: their bases and subclasses, methods, and which object is of which class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..torch_api.grad import FRAMEWORK_BASES
+from ..torch_api.modules import MODULE_BASES
+from .facts import ClassFacts, FunctionFacts
+from .values import Class, Dotted, Made, Obj, Param, Part, Self, Value
+
+
+class Hierarchy:
+    """Answers about classes."""
+
+    def __init__(self) -> None:
+        self._module_class: dict[ClassFacts, bool] = {}
+
+    def ancestors(self, cls: ClassFacts) -> list[ClassFacts]:
+        """A class and its bases within the project, nearest first."""
+        found = [cls]
+        for current in found:
+            for base in current.bases:
+                only = base.only
+                if isinstance(only, Class) and only.facts not in found and len(found) < 20:
+                    found.append(only.facts)
+        return found
+
+    def family(self, cls: ClassFacts) -> list[ClassFacts]:
+        """A class, its bases and its subclasses."""
+        found = self.ancestors(cls)
+        pending = [cls]
+        while pending and len(found) < 40:
+            for child in pending.pop().children:
+                if child not in found:
+                    found.append(child)
+                    pending.append(child)
+        return found
+
+    def method(self, cls: ClassFacts, name: str) -> FunctionFacts | None:
+        """The method of that name, the project's bases included."""
+        for ancestor in self.ancestors(cls) if cls.bases else (cls,):
+            found = ancestor.methods.get(name)
+            if found is not None:
+                return found
+        return None
+
+    def class_attribute(self, cls: ClassFacts, name: str) -> Value | None:
+        """A class-level name."""
+        for ancestor in self.ancestors(cls):
+            if name in ancestor.attributes:
+                return ancestor.attributes[name]
+        return None
+
+    def external_bases(self, cls: ClassFacts) -> Iterable[Value]:
+        """The bases that are not the project's."""
+        for ancestor in self.ancestors(cls):
+            for base in ancestor.bases:
+                if not isinstance(base.only, Class):
+                    yield base
+
+    def is_module_class(self, cls: ClassFacts) -> bool:
+        """Whether a class is an ``nn.Module`` (by a base that is known to be one)."""
+        known = self._module_class.get(cls)
+        if known is None:
+            known = any(_is_module_base(base) for base in self.external_bases(cls))
+            self._module_class[cls] = known
+        return known
+
+    def is_framework_class(self, cls: ClassFacts) -> bool:
+        """Whether a framework calls the methods of a class, with a grad mode and modes of its own choice."""
+        return any(
+            isinstance(atom, Dotted) and FRAMEWORK_BASES.search(atom.name)
+            for base in self.external_bases(cls)
+            for atom in base.atoms
+        )
+
+    def class_of(self, obj: Obj) -> ClassFacts | None:
+        """The project's class of an object, where it can only be one."""
+        if isinstance(obj, Made):
+            return obj.maker.facts if isinstance(obj.maker, Class) else None
+        if isinstance(obj, Self):
+            return obj.cls
+        if isinstance(obj, Param):
+            return obj.function.annotated.get(obj.name) if obj.function.annotated else None
+        if isinstance(obj, Part) and isinstance(obj.parent, (Self, Made)):
+            holder = self.class_of(obj.parent)
+            if holder is not None:
+                return self._class_of_attribute(holder, obj.name)
+        return None
+
+    def _class_of_attribute(self, holder: ClassFacts, name: str) -> ClassFacts | None:
+        for ancestor in self.ancestors(holder):
+            stored = ancestor.module.stores.get((ancestor.instance, name))
+            if stored is not None:
+                only = stored.only
+                return only.maker.facts if isinstance(only, Made) and isinstance(only.maker, Class) else None
+        return None
+
+
+def _is_module_base(base: Value) -> bool:
+    return any(isinstance(atom, Dotted) and MODULE_BASES.fullmatch(atom.name) for atom in base.atoms)

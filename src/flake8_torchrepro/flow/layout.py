@@ -1,0 +1,152 @@
+"""The tree of the linted file, asked from its leaves up: where a place stands, what is around it, which names are bound."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from ..source import Source, Span, span_of
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+LoopNode = ast.For | ast.AsyncFor | ast.While
+
+
+class Layout:
+    """Parents, blocks and places of one file's tree. Built when first asked: only files with findings pay for it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    @functools.cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        found: dict[ast.AST, ast.AST] = {}
+        pending: list[ast.AST] = [self.source.tree]
+        while pending:
+            node = pending.pop()
+            for child in ast.iter_child_nodes(node):
+                found[child] = node
+                pending.append(child)
+        return found
+
+    @functools.cached_property
+    def _by_span(self) -> dict[Span, list[ast.expr | ast.stmt]]:
+        found: dict[Span, list[ast.expr | ast.stmt]] = {}
+        for node in self._parents:
+            if isinstance(node, (ast.expr, ast.stmt)):
+                found.setdefault(span_of(node), []).append(node)
+        return found
+
+    def at(self, span: Span) -> list[ast.expr | ast.stmt]:
+        """The nodes at exactly a place."""
+        return self._by_span.get(span, [])
+
+    def expression(self, span: Span, kind: type[ast.expr] = ast.Call) -> ast.expr | None:
+        """The expression of a kind at a place; None where there is none (a call that a decorator implies)."""
+        return next((node for node in self._by_span.get(span, ()) if isinstance(node, kind)), None)
+
+    def call(self, span: Span) -> ast.Call | None:
+        """The call at a place."""
+        found = self.expression(span)
+        return found if isinstance(found, ast.Call) else None
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """What a node is directly in."""
+        return self._parents.get(node)
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """A node and all that it is in, from the inside out."""
+        at: ast.AST | None = node
+        while at is not None:
+            yield at
+            at = self._parents.get(at)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The smallest statement that holds a node."""
+        return next(at for at in self.above(node) if isinstance(at, ast.stmt))
+
+    def function(self, node: ast.AST) -> FunctionNode | None:
+        """The function around a node (for a function: itself); None at module level."""
+        return next((at for at in self.above(node) if isinstance(at, FunctionNode)), None)
+
+    def loops(self, node: ast.AST) -> list[LoopNode]:
+        """The loops around a node within its function, innermost first."""
+        found: list[LoopNode] = []
+        for at in self.above(node):
+            if isinstance(at, FunctionNode | ast.Lambda | ast.ClassDef):
+                break
+            if isinstance(at, LoopNode):
+                found.append(at)
+        return found
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that a statement is in."""
+        parent = self._parents[statement]
+        for _, value in ast.iter_fields(parent):
+            if isinstance(value, list) and statement in value:
+                return value
+        return [statement]
+
+    def is_in_head(self, node: ast.AST, statement: ast.stmt) -> bool:
+        """Whether a node is in the head of a compound statement (a test, an iterable), not in its blocks."""
+        at = node
+        for above in self.above(node):
+            if above is statement:
+                break
+            at = above
+        blocks = [value for _, value in ast.iter_fields(statement) if isinstance(value, list)]
+        return not any(at in block for block in blocks if block and isinstance(block[0], (ast.stmt, ast.excepthandler)))
+
+    # -- names ---------------------------------------------------------------
+
+    @functools.cached_property
+    def imports(self) -> dict[str, str]:
+        """Names that the top level of the file imports -> what they are, dotted (``np`` -> ``numpy``)."""
+        found: dict[str, str] = {}
+        for node in self.source.tree.body:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    found[alias.asname or alias.name.partition(".")[0]] = (
+                        alias.name if alias.asname else alias.name.partition(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                for alias in node.names:
+                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        return found
+
+    def spelling(self, dotted: str, at: ast.AST | None = None) -> str | None:
+        """How the file says an imported name (``torch.no_grad`` -> ``th.no_grad``); None where it does not import it."""
+        shadowed = self._local_names(at) if at is not None else set()
+        best: str | None = None
+        for name, meaning in self.imports.items():
+            if name in shadowed:
+                continue
+            if meaning == dotted:
+                return name
+            if dotted.startswith(meaning + ".") and (
+                best is None or len(meaning) > len(self.imports[best.split(".")[0]])
+            ):
+                best = name + dotted[len(meaning) :]
+        return best
+
+    def _local_names(self, at: ast.AST) -> set[str]:
+        function = self.function(at)
+        if function is None:
+            return set()
+        arguments = function.args
+        names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        return names | {
+            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+
+    def top_level_names(self) -> set[str]:
+        """Every name that the top level of the file binds."""
+        names = set(self.imports)
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.alias):
+                names.add((node.asname or node.name).partition(".")[0])
+        return names

@@ -1,0 +1,199 @@
+"""Where a ``no_grad`` goes: the smallest statements that hold the forward passes and no training."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from .edits import AddDecorator, AddImport, Edit, WrapStatements
+from .finding import Fix, Safety
+from .flow.facts import FunctionFacts, Site
+from .flow.layout import FunctionNode, LoopNode
+from .flow.values import Function
+from .flow.view import ModuleView
+from .source import Span, span_of, target_of
+
+TRAINS = re.compile(
+    r"backward|(^|_)train(_\w+|ing\w*|er)?$|(^|_)fit|optimi[sz]e|(^|_)step$|learn|finetune|attack|advers|perturb"
+    r"|autograd|requires_grad_|(^|_)grad$|jacob|hessian|adapt",
+    re.IGNORECASE,
+)
+SHOWN = "put the forward pass under `with torch.no_grad():`"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Statements of one block, from the first to the last, that a guard may hold."""
+
+    first: ast.stmt
+    last: ast.stmt
+
+    @property
+    def span(self) -> Span:
+        """The place of the region."""
+        first, last = span_of(self.first), span_of(self.last)
+        return Span(first.line, first.column, last.end_line, last.end_column)
+
+
+class Guarding:
+    """Plans guards for the faulty forward passes of one function."""
+
+    def __init__(self, view: ModuleView, facts: FunctionFacts, sites: list[Site]) -> None:
+        self.view, self.facts, self.sites = view, facts, sites
+        self.layout = view.layout
+        self.node = next((n for n in (self.layout.call(s.span) for s in sites) if n is not None), None)
+        self.function = self.layout.function(self.node) if self.node is not None else None
+
+    def fix(self, site: Site) -> Fix:
+        """The repair of one of the sites; all sites that one guard holds share its edits."""
+        call = self.layout.call(site.span)
+        if call is None or self._is_forbidden(call):
+            return Fix(Safety.SHOW, SHOWN)
+        regions = self._regions()
+        guard, imports = self._guard()
+        if self._wants_decorator(regions):
+            assert self.function is not None
+            edits: tuple[Edit, ...] = (AddDecorator(target_of(self.function), guard), *imports)
+            return Fix(self._safety(span_of(self.function)), "decorate the function", edits)
+        region = regions.get(site.span)
+        if region is None:
+            return Fix(Safety.SHOW, SHOWN)
+        join = region.first is region.last and isinstance(region.first, ast.With)
+        wrap = WrapStatements(target_of(region.first), target_of(region.last), guard, join=join)
+        return Fix(self._safety(region.span), "put it under no_grad", (wrap, *imports))
+
+    def _is_forbidden(self, call: ast.Call) -> bool:
+        """Async functions and generators must not hold a guard across an await or a yield."""
+        function = self.layout.function(call)
+        if isinstance(function, ast.AsyncFunctionDef):
+            return True
+        for at in self.layout.above(call):
+            if isinstance(at, ast.ClassDef):
+                return not any(isinstance(up, FunctionNode) for up in self.layout.above(call))
+            if isinstance(at, FunctionNode):
+                return False
+        return False
+
+    def _guard(self) -> tuple[str, tuple[Edit, ...]]:
+        """The guard as the file would spell it, and the import that it needs."""
+        spelled = self.layout.spelling("torch.no_grad", self.node)
+        if spelled is not None:
+            return f"{spelled}()", ()
+        return "torch.no_grad()", (AddImport("torch"),)
+
+    # -- regions ---------------------------------------------------------------
+
+    def _regions(self) -> dict[Span, Region]:
+        """Site -> the region of its guard; sites that stand beside each other share one."""
+        tops: dict[Span, ast.stmt] = {}
+        for site in self.sites:
+            call = self.layout.call(site.span)
+            top = self._top(call) if call is not None else None
+            if top is not None:
+                tops[site.span] = top
+        regions: dict[Span, Region] = {}
+        for span, top in tops.items():
+            block = self.layout.block(top)
+            mates = [block.index(other) for other in tops.values() if other in block]
+            regions[span] = self._widest(block, block.index(top), sorted(mates))
+        return regions
+
+    def _widest(self, block: list[ast.stmt], at: int, mates: list[int]) -> Region:
+        """From the first to the last statement of the block with a site, as long as nothing between them trains."""
+        first = last = at
+        for mate in reversed([m for m in mates if m < at]):
+            if not all(self._may_hold(block[i]) and not self._is_definition(block[i]) for i in range(mate, first)):
+                break
+            if first - mate > 6:
+                break
+            first = mate
+        for mate in [m for m in mates if m > at]:
+            if not all(
+                self._may_hold(block[i]) and not self._is_definition(block[i]) for i in range(last + 1, mate + 1)
+            ):
+                break
+            if mate - last > 6:
+                break
+            last = mate
+        return Region(block[first], block[last])
+
+    def _is_definition(self, statement: ast.stmt) -> bool:
+        return isinstance(statement, (FunctionNode, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global))
+
+    def _top(self, call: ast.Call) -> ast.stmt | None:
+        """The statement to wrap for a call: its own, or the outermost loop around it that may be held whole."""
+        statement = self.layout.statement(call)
+        if isinstance(statement, (FunctionNode, ast.ClassDef)):
+            return None  # a decorator's argument or a default value
+        top: ast.stmt | None = statement
+        if self.layout.is_in_head(call, statement) and isinstance(statement, (ast.If, ast.While, ast.Match)):
+            top = None
+        if top is not None and not self._may_hold(top):
+            return None
+        for above in self.layout.above(statement):
+            if isinstance(above, (FunctionNode, ast.Lambda, ast.ClassDef, ast.Module)):
+                break
+            if isinstance(above, (LoopNode, ast.With, ast.If, ast.Try)) and above is not statement:
+                if not self._may_hold(above):
+                    break
+                if isinstance(above, LoopNode) or (
+                    isinstance(above, ast.With) and top is not None and self._holds_only(above)
+                ):
+                    top = above
+        return top
+
+    def _holds_only(self, block: ast.With) -> bool:
+        """Whether every statement of a ``with`` holds one of the sites, so that the guard may join it."""
+        spans = [span_of(statement) for statement in block.body]
+        return all(any(_inside(site.span, span) for site in self.sites) for span in spans)
+
+    def _may_hold(self, statement: ast.stmt) -> bool:
+        """Whether nothing in a statement trains, yields, awaits or switches modes for training."""
+        span = span_of(statement)
+        if any(site.needed and _inside(site.span, span) for site in self.facts.sites.values()):
+            return False
+        for call in self.facts.calls.values():
+            if isinstance(call.callee, Function) and _inside(call.span, span) and call.callee.facts.takes_gradients:
+                return False
+        return not any(_disturbs(node) for node in ast.walk(statement))
+
+    # -- decorators and safety ---------------------------------------------------------------
+
+    def _wants_decorator(self, regions: dict[Span, Region]) -> bool:
+        """Several regions, in a function that only evaluates."""
+        function = self.function
+        if function is None or isinstance(function, ast.AsyncFunctionDef) or self.facts.kind == "property":
+            return False
+        spans = {region.span for region in regions.values()}
+        if len(regions) < len({site.span for site in self.sites}) or len(spans) < 2:
+            return False
+        return all(self._may_hold(statement) for statement in function.body) and not self.facts.is_generator
+
+    def _safety(self, span: Span) -> Safety:
+        """SAFE where the results are only read here, and nothing else that is computed under the guard leaves."""
+        for site in self.facts.sites.values():
+            if _inside(site.span, span) and site.escapes:
+                return Safety.UNSAFE
+        return Safety.SAFE
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _disturbs(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+        return True
+    if isinstance(node, ast.Call):
+        func = node.func
+        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if name == "train":
+            return not _is_false(node)
+        return TRAINS.search(name) is not None
+    return False
+
+
+def _is_false(node: ast.Call) -> bool:
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False

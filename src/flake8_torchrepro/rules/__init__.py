@@ -1,0 +1,1 @@
+"""The rules, one file each; `flake8_torchrepro.rule` finds them."""

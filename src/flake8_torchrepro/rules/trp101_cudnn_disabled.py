@@ -1,0 +1,199 @@
+"""TRP101: cuDNN switched off in a program that asks for determinism."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ..edits import RemoveStatement, ReplaceStatement
+from ..finding import Finding, Fix, Safety
+from ..flow.facts import Setting
+from ..flow.view import ModuleView
+from ..rule import Bad, Good, Rule
+from ..source import target_of
+from ..torch_api.modules import RECURRENT
+from ..torch_api.settings import CUDNN
+
+
+class CudnnDisabled(Rule):
+    """``torch.backends.cudnn.enabled = False`` beside deterministic settings, wherever in the program they stand."""
+
+    code = "TRP101"
+    name = "cudnn-disabled"
+    summary = "cuDNN switched off beside deterministic settings"
+    why = (
+        "With `cudnn.enabled = False` convolutions, recurrent layers and batch norm run on other kernels, so that"
+        " `cudnn.deterministic` and `cudnn.benchmark` have nothing to act on. Determinism does not need it: PyTorch's"
+        " convolution code asks cuDNN for deterministic algorithms when either deterministic setting is on."
+    )
+    advice = "Leave cuDNN on, with `cudnn.deterministic = True` and `cudnn.benchmark = False`."
+    bad = (
+        Bad(
+            """\
+import torch
+
+
+def seed_all(seed):
+    torch.manual_seed(seed)
+    torch.backends.cudnn.enabled = False  # <-
+    torch.backends.cudnn.deterministic = True
+""",
+            """\
+import torch
+
+
+def seed_all(seed):
+    torch.manual_seed(seed)
+    torch.backends.cudnn.benchmark = False  # <-
+    torch.backends.cudnn.deterministic = True
+""",
+        ),
+        Bad(
+            """\
+from torch.backends import cudnn
+
+cudnn.benchmark = cudnn.enabled = False  # <-
+cudnn.deterministic = True
+""",
+            """\
+from torch.backends import cudnn
+
+cudnn.benchmark = False  # <-
+cudnn.deterministic = True
+""",
+        ),
+    )
+    good = (
+        Good(
+            """\
+import torch
+
+torch.backends.cudnn.enabled = False
+torch.manual_seed(0)
+""",
+            "no deterministic setting: a crash workaround, perhaps",
+        ),
+        Good(
+            """\
+import torch
+
+torch.backends.cudnn.deterministic = True
+
+
+def loss(log_probs, targets, lengths, sizes):
+    with torch.backends.cudnn.flags(enabled=False):
+        return torch.nn.functional.ctc_loss(log_probs, targets, lengths, sizes)
+""",
+            "switched off for one block only",
+        ),
+    )
+    triggers = re.compile(r"\bcudnn\b")
+    view = "program"
+    uncovers = frozenset({"TRP103"})
+    repairs = "safe"
+
+    def check(self, module: ModuleView) -> Iterator[Finding]:
+        """One finding an assignment."""
+        determinism = module.determinism
+        if not determinism.requests:
+            return
+        for setting in determinism.cudnn_off:
+            if setting.function.module is module.facts and not _is_restored(module, setting):
+                yield Finding(self.code, setting.span, _message(module), _fix(module, setting))
+
+
+def _message(module: ModuleView) -> str:
+    request = module.determinism.requests[0]
+    here = request.module is module.facts
+    where = f"line {request.span.line}" if here else f"{request.module.path}:{request.span.line}"
+    return (
+        f"cuDNN is switched off beside deterministic settings ({where}): other kernels run, and the cuDNN flags have"
+        " nothing to act on; leave it on, with `deterministic = True` and `benchmark = False`"
+    )
+
+
+def _is_restored(module: ModuleView, setting: Setting) -> bool:
+    """Whether the same function gives the flag another value later on the same path: a switch for a while."""
+    mine = module.layout.expression(setting.span, ast.Attribute)
+    for other in module.determinism.settings_of(setting.name):
+        if (
+            other.function is not setting.function
+            or other.span <= setting.span
+            or other in module.determinism.cudnn_off
+        ):
+            continue
+        theirs = module.layout.expression(other.span, ast.Attribute)
+        if mine is None or theirs is None or not _are_exclusive(module, mine, theirs):
+            return True
+    return False
+
+
+def _are_exclusive(module: ModuleView, left: ast.AST, right: ast.AST) -> bool:
+    """Whether two places are in different branches of one ``if``."""
+    mine = list(module.layout.above(left))
+    for at in module.layout.above(right):
+        if at in mine:
+            return isinstance(at, ast.If) and (
+                left_branch(at, mine) != left_branch(at, list(module.layout.above(right)))
+            )
+    return False
+
+
+def left_branch(branch: ast.If, path: list[ast.AST]) -> bool:
+    """Whether a path goes through the body of an ``if``."""
+    return any(node in branch.body for node in path if isinstance(node, ast.stmt))
+
+
+def _fix(module: ModuleView, setting: Setting) -> Fix:
+    target = module.layout.expression(setting.span, ast.Attribute)
+    advice = "remove it, and set the two flags that make cuDNN deterministic"
+    if target is None:
+        call = module.layout.call(setting.span)
+        prefix = module.layout.spelling(CUDNN, call) if call is not None else None
+        if call is None or prefix is None or setting.how != "setattr":
+            return Fix(Safety.SHOW, advice)
+        rest: list[str] = []
+        statement = module.layout.statement(call)
+    else:
+        assert isinstance(target, ast.Attribute)
+        prefix = ast.unparse(target.value)
+        statement = module.layout.statement(target)
+        if not isinstance(statement, ast.Assign):
+            return Fix(Safety.SHOW, advice)
+        rest = _without(module, statement, target)
+    code = [*_missing(module, prefix), *rest]
+    block = module.layout.block(statement)
+    if not code and len(block) == 1:
+        code = [f"{prefix}.benchmark = False"]
+    safety = Safety.UNSAFE if _builds_recurrent_dropout(module) else Safety.SAFE
+    where = target_of(statement)
+    edit = ReplaceStatement(where, "\n".join(code)) if code else RemoveStatement(where)
+    return Fix(safety, advice, (edit,))
+
+
+def _without(module: ModuleView, statement: ast.Assign, target: ast.Attribute) -> list[str]:
+    """What is left of an assignment without one of its targets."""
+    source = module.source
+    value = ast.get_source_segment(source.text, statement.value) or ast.unparse(statement.value)
+    others = [other for other in statement.targets if other is not target]
+    if len(others) < len(statement.targets):
+        return [" = ".join([*(ast.unparse(other) for other in others), value])] if others else []
+    pairs = statement.targets[0]
+    if isinstance(pairs, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+        kept = [(t, v) for t, v in zip(pairs.elts, statement.value.elts, strict=True) if t is not target]
+        names, values = (", ".join(ast.unparse(side[i]) for side in kept) for i in (0, 1))
+        return [f"{names} = {values}"]
+    return [ast.unparse(statement)]
+
+
+def _missing(module: ModuleView, prefix: str) -> list[str]:
+    """The two settings that do what was meant, as far as the program does not make them."""
+    wanted = (("benchmark", "False"), ("deterministic", "True"))
+    settings = module.determinism.settings_of
+    return [f"{prefix}.{name} = {value}" for name, value in wanted if not settings(f"{CUDNN}.{name}")]
+
+
+def _builds_recurrent_dropout(module: ModuleView) -> bool:
+    """Whether the program holds the layers for which switching cuDNN off was an old workaround."""
+    return any(call.arguments.get("dropout", 5) is not None for call in module.facts.calls_of(*RECURRENT))

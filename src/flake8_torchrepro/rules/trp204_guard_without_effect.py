@@ -1,0 +1,155 @@
+"""TRP204: a gradient guard that is written and does nothing (or not what it says)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ..edits import RemoveStatement, ReplaceExpression, WrapStatements
+from ..finding import Finding, Fix, Safety
+from ..flow.facts import Slip
+from ..flow.view import ModuleView
+from ..rule import Bad, Good, Rule
+from ..source import target_of
+
+MESSAGES = {
+    "statement": "as a statement it makes a guard and drops it: gradients stay as they are; use `with {name}():`",
+    "not entered": "`with {name}` without the call raises TypeError; write `with {name}():`",
+    "decorates async": "it decorates an async function and is left before the body runs: gradients stay on in it; put"
+    " `with {name}():` around what does not await",
+    "decorates class": "it decorates a class and acts on the constructor only: the methods run with gradients on; decorate"
+    " the methods",
+    "void in inference mode": "enable_grad() has no effect inside inference_mode; leave inference mode, or use no_grad there",
+    "turns gradients on": "inference_mode(False) inside no_grad turns gradients on again; remove it",
+    "yield": "a `yield` under the guard leaves gradients off in the code that consumes the generator; guard the forward"
+    " pass alone, or decorate the function",
+    "await": "an `await` under the guard leaves gradients off in other tasks meanwhile; await before or after it",
+}
+
+
+class GuardWithoutEffect(Rule):
+    """Guards that are not entered, that act on the wrong thing, or that leak."""
+
+    code = "TRP204"
+    name = "guard-without-effect"
+    summary = "no_grad or inference_mode that has no effect"
+    why = (
+        "`torch.no_grad()` is a context manager: on a line of its own it makes an object and drops it, and gradients stay"
+        " on. On an async function or a class it guards only the making of the coroutine or object. All of these were run"
+        " with torch 2.13 and raise nothing."
+    )
+    advice = "Write `with torch.no_grad():` around the code, or decorate the plain function that holds it."
+    bad = (
+        Bad(
+            """\
+import torch
+
+
+def embed(model, batch):
+    torch.no_grad()  # <-
+    return model(batch)
+""",
+            """\
+import torch
+
+
+def embed(model, batch):
+    with torch.no_grad():
+        return model(batch)
+""",
+        ),
+        Bad(
+            """\
+import torch
+
+
+def embed(model, batch):
+    with torch.no_grad:  # <-
+        return model(batch)
+""",
+            """\
+import torch
+
+
+def embed(model, batch):
+    with torch.no_grad():  # <-
+        return model(batch)
+""",
+        ),
+        Bad(
+            """\
+import torch
+
+
+@torch.inference_mode()  # <-
+async def embed(model, queue):
+    return model(await queue.get())
+""",
+        ),
+    )
+    good = (
+        Good(
+            """\
+import torch
+
+torch.set_grad_enabled(False)
+""",
+            "this one acts as a statement",
+        ),
+        Good(
+            """\
+import torch
+
+
+@torch.no_grad
+def embed(model, batch):
+    return model(batch)
+""",
+            "works without parentheses since torch 2.1, and raises before: never silent",
+        ),
+    )
+    triggers = re.compile(r"\b(no_grad|inference_mode|enable_grad|set_grad_enabled)\b")
+    repairs = "sometimes"
+
+    def check(self, module: ModuleView) -> Iterator[Finding]:
+        """One finding a guard."""
+        for facts in module.functions:
+            for slip in facts.slips.values():
+                if slip.kind in MESSAGES:
+                    name = slip.name or "torch.no_grad"
+                    yield Finding(self.code, slip.span, MESSAGES[slip.kind].format(name=name), _fix(module, slip))
+
+
+def _fix(module: ModuleView, slip: Slip) -> Fix:
+    if slip.kind == "not entered":
+        for node in module.layout.at(slip.span):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                edit = ReplaceExpression(target_of(node), f"{ast.unparse(node)}()")
+                return Fix(Safety.SAFE, "call it", (edit,))
+    if slip.kind == "statement":
+        return _wrap_rest(module, slip)
+    return Fix(Safety.SHOW, MESSAGES[slip.kind].format(name=slip.name or "torch.no_grad"))
+
+
+def _wrap_rest(module: ModuleView, slip: Slip) -> Fix:
+    """Put the rest of the block under the guard that its author meant."""
+    advice = "use `with` around the code that is meant"
+    call = module.layout.call(slip.span)
+    statement = module.layout.parent(call) if call is not None else None
+    if call is None or not isinstance(statement, ast.Expr):
+        return Fix(Safety.SHOW, advice)
+    block = module.layout.block(statement)
+    rest = block[block.index(statement) + 1 :]
+    function = module.layout.function(statement)
+    if not rest or isinstance(function, ast.AsyncFunctionDef) or any(_cannot_be_held(node) for node in rest):
+        return Fix(Safety.SHOW, advice)
+    wrap = WrapStatements(target_of(rest[0]), target_of(rest[-1]), ast.unparse(call))
+    return Fix(Safety.UNSAFE, advice, (RemoveStatement(target_of(statement)), wrap))
+
+
+def _cannot_be_held(statement: ast.stmt) -> bool:
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global)
+    if isinstance(statement, definitions):
+        return True
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(statement))

@@ -1,0 +1,24 @@
+"""What the user chose; the same for flake8 and the command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``select`` and ``ignore`` hold code prefixes; opinions run only when selected by ``TRP9`` or a longer prefix."""
+
+    select: tuple[str, ...] = ("TRP",)
+    ignore: tuple[str, ...] = ()
+    torch_version: tuple[int, int] | None = None  # the oldest torch that the code must run on; None: not declared
+    seeders: tuple[str, ...] = ()  # the user's own helpers that seed everything, as dotted names
+    guards: tuple[str, ...] = ()  # the user's own decorators and context managers that switch gradients off
+
+    def wants(self, code: str) -> bool:
+        """Whether a code was asked for: the longest matching prefix decides, as in flake8."""
+        chosen = max((len(prefix) for prefix in self.select if code.startswith(prefix)), default=-1)
+        dropped = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
+        if code.startswith("TRP9") and chosen < len("TRP9"):
+            return False
+        return chosen > dropped

@@ -1,0 +1,81 @@
+"""The text of one file and the places in it.
+
+``ast`` counts columns in UTF-8 bytes and editors count characters; this module is the only place that converts.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Where a node stands: lines from 1, columns in UTF-8 bytes from 0, as ``ast`` counts them."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Target(NamedTuple):
+    """A node of the tree, named so that another parser finds it too: its ``ast`` class and its place."""
+
+    kind: str
+    span: Span
+
+
+class Positioned(ast.AST):
+    """What every statement and expression of ``ast`` has (for the type checker only)."""
+
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
+
+
+def span_of(node: ast.stmt | ast.expr | ast.keyword | ast.arg | ast.excepthandler) -> Span:
+    """The place of a node of a parsed file."""
+    return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def target_of(node: ast.stmt | ast.expr) -> Target:
+    """The name by which an edit speaks of a node."""
+    return Target(type(node).__name__, span_of(node))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file (or the code of a notebook): its path as the user wrote it, its text, and the tree of the text."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+    _lines: list[str] = field(default_factory=list, repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str, path: Path | str = "<text>") -> Source:
+        """Parse a text; raises ``SyntaxError``, ``ValueError`` (NUL bytes) or ``RecursionError`` as ``ast`` does."""
+        return cls(Path(path), text, ast.parse(text))
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text without their ends; line ``n`` of the tree is ``lines[n - 1]``."""
+        if not self._lines:
+            # Only these three end a line for Python: str.splitlines would split at form feeds too.
+            self._lines.extend(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+        return self._lines
+
+    def character(self, line: int, column: int) -> int:
+        """The column in characters, from 0, of a column in bytes."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
+
+    def segment(self, span: Span) -> str:
+        """The text that a node covers, without indentation changes."""
+        chosen = [line.encode() for line in self.lines[span.line - 1 : span.end_line]]
+        chosen[-1] = chosen[-1][: span.end_column]
+        chosen[0] = chosen[0][span.column :]
+        return b"\n".join(chosen).decode(errors="replace")

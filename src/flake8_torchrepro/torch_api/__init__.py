@@ -1,0 +1,1 @@
+"""What PyTorch does, as tables."""

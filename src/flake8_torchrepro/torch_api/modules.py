@@ -1,0 +1,74 @@
+"""What PyTorch's classes are: modules, recurrent layers, wrappers that share the module they wrap, loaders."""
+
+from __future__ import annotations
+
+import re
+
+RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
+# Positional parameters of RNNBase's subclasses (torch 2.13: input_size, hidden_size, num_layers, bias, batch_first,
+# dropout, ...; RNN has nonlinearity after num_layers).
+RECURRENT_PARAMETERS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
+RNN_PARAMETERS = ("input_size", "hidden_size", "num_layers", "nonlinearity", "bias", "batch_first", "dropout")
+
+# The result is the module that is handed in first: its mode is one and the same.
+SAME_MODULE = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+        "torch.compile",
+        "torch.jit.optimize_for_inference",
+        "torch.nn.utils.weight_norm",
+        "torch.nn.utils.spectral_norm",
+        "torch.nn.utils.parametrizations.weight_norm",
+        "torch.nn.utils.parametrizations.spectral_norm",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "apex.parallel.DistributedDataParallel",
+        "apex.parallel.convert_syncbn_model",
+    }
+)
+# Methods of a module that return it.
+RETURN_SELF = frozenset(
+    "to cuda cpu half float double bfloat16 xpu ipu type requires_grad_ apply share_memory to_empty".split()
+)
+# Methods that wrap modules and hand back the same ones (accelerate, Lightning Fabric).
+PREPARE = frozenset("prepare prepare_model setup setup_module".split())
+
+# Attributes of a module of unknown class that are modules when they are called.
+SUBMODULE = re.compile(
+    r"(\w*_)?(encoder|decoder|backbone|features?|classifier|head|module|model|net|network|generator|discriminator"
+    r"|extractor|embedder|transformer|mapping|synthesis|lm|rnn|cnn|gnn|mlp|resnet|vgg|bert|unet|vae|netG|netD|netF"
+    r"|conv\d*|fc\d*|layer\d+|embedding|embed|proj|projector|predictor|policy|actor|critic|teacher|student|vit|clip)"
+    r"|G|D|E|F|model_\w+|net_\w+|net[A-Z]\w*|encode[r]_\w+|decoder_\w+",
+)
+# Methods of a module that are a forward pass under another name.
+FORWARD_METHODS = frozenset({"forward", "forward_features", "forward_head", "__call__"})
+
+# Losses and layers that hold no parameters: a forward of theirs alone builds no graph.
+WITHOUT_PARAMETERS = re.compile(
+    r"torch\.nn\.(\w*Loss|\w*Pool\d?d?|ReLU\d?|LeakyReLU|GELU|SiLU|Sigmoid|Tanh|Softmax\w*|LogSoftmax|Dropout\w*|Flatten"
+    r"|Unflatten|Identity|Upsample\w*|\w*Pad\dd|PixelShuffle|Softplus|ELU|CosineSimilarity|PairwiseDistance|Fold|Unfold)"
+    r"|torchvision\.transforms\..*|torchmetrics\..*"
+)
+
+# Classes of libraries that are modules although their path does not say so.
+MODULE_BASES = re.compile(
+    r"torch\.nn\.\w+|torch\.jit\.ScriptModule|lightning\.pytorch\.(core\.\w+\.)?LightningModule|\w*\.?LightningModule"
+    r"|transformers\.(\w+\.)*\w*(PreTrainedModel|Model|For\w+)|torch_geometric\.nn\.(\w+\.)*\w+|timm\.(\w+\.)*\w+"
+    r"|torchvision\.models\.(\w+\.)*\w+|fairseq\.models\.(\w+\.)*\w+|mmcv\.(\w+\.)*BaseModule|mmengine\.model\.\w+"
+)
+
+DATA_LOADER = "torch.utils.data.DataLoader"
+DATASET_BASES = re.compile(
+    r"torch\.utils\.data\.(Dataset|IterableDataset|MapDataPipe|IterDataPipe)|torchvision\.datasets\.\w+"
+)
+# Wrappers around one dataset (or several): what they hand out is what the inner ones draw.
+DATASET_WRAPPERS = frozenset(
+    "torch.utils.data.Subset torch.utils.data.ConcatDataset torch.utils.data.ChainDataset torch.utils.data.StackDataset"
+    " torch.utils.data.random_split torchvision.transforms.Compose torchvision.transforms.v2.Compose"
+    " torchvision.transforms.Lambda torchvision.transforms.RandomApply torchvision.transforms.RandomChoice"
+    " torchvision.transforms.RandomOrder torch.nn.Sequential".split()
+)
+DATA_LOADER_PARAMETERS = (
+    "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout worker_init_fn"
+).split()

@@ -1,0 +1,182 @@
+"""The plugin in flake8: found by it, quiet where it should be, and never the end of a run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import flake8_torchrepro
+from flake8_torchrepro import analysis, plugin
+from flake8_torchrepro.finding import Finding
+from flake8_torchrepro.plugin import TorchReproPlugin
+from flake8_torchrepro.settings import Settings
+from flake8_torchrepro.source import span_of
+
+SOURCES = str(Path(flake8_torchrepro.__file__).parents[1])
+
+
+def is_installed() -> bool:
+    """Whether flake8 finds the plugin by itself."""
+    return any(point.name == "TRP" for point in metadata.entry_points(group="flake8.extension"))
+
+
+# A working tree that is not installed is made known to flake8 by its configuration.
+CONFIG = (
+    "[flake8]\n"
+    if is_installed()
+    else f"""\
+[flake8:local-plugins]
+extension = TRP = flake8_torchrepro.plugin:TorchReproPlugin
+paths = {SOURCES}
+[flake8]
+"""
+)
+
+
+class Calls:
+    """A rule that flags each call of a function."""
+
+    def __init__(self, code: str, function: str) -> None:
+        self.code, self.function, self.triggers = code, function, re.compile(function)
+
+    def is_live(self, torch_version: tuple[int, int] | None) -> bool:
+        return torch_version is None or torch_version < (2, 0)
+
+    def check(self, view: Any) -> Iterator[Finding]:
+        for node in ast.walk(view.source.tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == self.function:
+                yield Finding(self.code, span_of(node), f"{self.function} is called")
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "all_rules", lambda: (Calls("TRP201", "bad"), Calls("TRP901", "opinion")))
+    monkeypatch.setattr(TorchReproPlugin, "settings", Settings())
+
+
+def lint(text: str) -> list[tuple[int, int, str]]:
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    found = TorchReproPlugin(ast.parse(text), "x.py", lines).run()
+    return [(line, column, message.split()[0]) for line, column, message, _ in found]
+
+
+def choose(**options: Any) -> None:
+    """What flake8 does with its options before it looks at files."""
+    standard = {"select": None, "extend_select": None, "torch_version": None, "torch_seeders": (), "torch_guards": ()}
+    TorchReproPlugin.parse_options(SimpleNamespace(**{**standard, **options}))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        ({}, ["TRP201"]),
+        ({"select": ["TRP"]}, ["TRP201"]),
+        ({"select": ["E", "F"]}, ["TRP201"]),
+        ({"select": ["TRP9"]}, ["TRP201", "TRP901"]),
+        ({"extend_select": ["TRP901"]}, ["TRP201", "TRP901"]),
+        ({"extend_select": ["TRP902"]}, ["TRP201"]),
+        ({"torch_version": (2, 1)}, []),
+    ],
+)
+def test_options(options: dict[str, Any], codes: list[str]) -> None:
+    choose(**options)
+    assert [code for _, _, code in lint("bad()\nopinion()\n")] == codes
+
+
+@pytest.mark.usefixtures("rules")
+def test_names_of_own_helpers() -> None:
+    choose(torch_seeders=["a.seed"], torch_guards=["a.guard", "b.guard"])
+    settings = TorchReproPlugin.settings
+    assert (settings.seeders, settings.guards) == (("a.seed",), ("a.guard", "b.guard"))
+
+
+@pytest.mark.usefixtures("rules")
+def test_columns_are_characters() -> None:
+    assert lint("x = 'äöü😀', bad()\n") == [(1, 12, "TRP201")]
+
+
+def test_an_error_of_ours_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: object, settings: object) -> list[Finding]:
+        raise KeyError("x\ny")
+
+    monkeypatch.setattr(plugin, "analyze", fail)
+    ((line, column, text, _),) = TorchReproPlugin(ast.parse(""), "x.py", []).run()
+    assert (line, column) == (1, 0)
+    assert text == r"TRP000 an error in flake8-torchrepro, please report it: KeyError: 'x\ny'"
+
+
+def flake8(folder: Path, *arguments: str, config: str = CONFIG) -> subprocess.CompletedProcess[str]:
+    (folder / "config").write_text(config)
+    command = [sys.executable, "-m", "flake8", "--config", "config", *arguments]
+    environment = {**os.environ, "PYTHONPATH": SOURCES}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+TORCH = "import torch\n"
+ODD: dict[str, bytes] = {
+    "empty": b"",
+    "blank": b"\n\n\n",
+    "comment": b"# torch",
+    "bom": "\ufeffimport torch\nx = torch.rand(3)\n".encode(),
+    "windows": b"import torch\r\nx = torch.rand(\r\n    3)\r\n",
+    "old mac": b"import torch\rx = torch.rand(3)\r",
+    "form feed": b"import torch\n\f\nx = torch.rand(3)\n\f",
+    "no newline": b"import torch\nx = torch.rand(3)",
+    "latin-1": "# coding: latin-1\nimport torch\nx = 'ä', torch.rand(3)\n".encode("latin-1"),
+    "not utf-8": b"import torch\nx = '\xff'\n",
+    "nested calls": (TORCH + "x = " + "torch.abs(" * 90 + "1" + ")" * 90 + "\n").encode(),
+    "nested blocks": (
+        TORCH + "".join("    " * depth + "if torch:\n" for depth in range(90)) + "    " * 90 + "pass\n"
+    ).encode(),
+    "long chain": (TORCH + "x = torch" + ".x()" * 900 + "\n").encode(),
+    "long sum": (TORCH + "x = torch" + " + 1" * 900 + "\n").encode(),
+    "long elif": (TORCH + "if torch:\n    pass\n" + "elif torch:\n    pass\n" * 300).encode(),
+}
+
+
+def test_odd_files(tmp_path: Path) -> None:
+    """flake8 ends its run where a plugin raises: here no file may make it do so."""
+    for number, content in enumerate(ODD.values()):
+        (tmp_path / f"odd{number}.py").write_bytes(content)
+    run = flake8(tmp_path, "--select", "TRP,E9", ".")
+    assert run.stderr == ""
+    assert "TRP000" not in run.stdout
+    assert run.returncode in (0, 1)
+
+
+def test_options_of_flake8(tmp_path: Path) -> None:
+    """Options and configuration arrive, and a bad value is an error of the user's."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert "--torch-version X.Y" in flake8(tmp_path, "--help").stdout
+    declared = CONFIG + "torch-version = 2.1\ntorch-seeders = a.seed,\n    b.seed\n"
+    assert flake8(tmp_path, "a.py", config=declared).returncode == 0
+    assert flake8(tmp_path, "--torch-version", "1.13", "--torch-guards", "a.guard", "a.py").returncode == 0
+    wrong = flake8(tmp_path, "a.py", config=CONFIG + "torch-version = new\n")
+    assert "'new' is not a version such as 2.1" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+@pytest.mark.skipif(not is_installed(), reason="the package is not installed")
+def test_flake8_shows_the_plugin(tmp_path: Path) -> None:
+    assert f"flake8-torchrepro: {metadata.version('flake8-torchrepro')}" in flake8(tmp_path, "--version").stdout
+
+
+def test_importing_the_plugin_is_cheap() -> None:
+    program = (
+        "import sys, flake8_torchrepro.plugin;"
+        "print([name for name in ('libcst', 'torch', 'flake8', 'rich', 'numpy') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": SOURCES}
+    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
