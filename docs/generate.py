@@ -7,6 +7,7 @@ Without arguments the files are written. With --check nothing is, and the exit s
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,6 +26,7 @@ FAMILIES = {
     "TRP4": "Seeding",
     "TRP9": "Opinions, off unless you select them",
 }
+MARK = re.compile(r"[ \t]*# <-.*")  # the arrow at what a bad example has wrong
 REPAIRS = {
     "safe": "by default",
     "sometimes": "by default where it is safe",
@@ -41,7 +43,7 @@ def table(rules: Iterable[Rule]) -> str:
     parts = []
     for prefix, members in families.items():
         rows = [
-            f"| [{rule.code}](docs/rules/{rule.code}.md) | {rule.name} | {rule.summary} | {REPAIRS[rule.repairs]} |"
+            f"| [{rule.code}](docs/rules/{rule.code}.md) | {rule.name} | {capital(rule.summary)} | {REPAIRS[rule.repairs]} |"
             for rule in members
         ]
         head = ["| Code | Name | What it finds | Repaired |", "| --- | --- | --- | --- |"]
@@ -49,21 +51,25 @@ def table(rules: Iterable[Rule]) -> str:
     return "\n\n".join(parts)
 
 
+def capital(text: str) -> str:
+    """A text that begins like a sentence, unless it begins with a name or with code."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![(.])", text) else text
+
+
 def block(code: str) -> str:
-    """Code as a Markdown block. The examples mark a finding with an arrow comment."""
+    """Code as a Markdown block."""
     return f"```python\n{code.strip(chr(10))}\n```"
 
 
 def flagged(example: Bad) -> str:
     """A bad example, and what becomes of it where it can be repaired."""
     text = block(example.code)
-    return text if example.repaired is None else f"{text}\n\nRepaired:\n\n{block(example.repaired)}"
+    return text if example.repaired is None else f"{text}\n\nRepaired:\n\n{block(MARK.sub('', example.repaired))}"
 
 
 def accepted(example: Good) -> str:
     """A good example below the reason why it is one."""
-    why = example.why[:1].upper() + example.why[1:].rstrip(".")
-    return f"{why}:\n\n{block(example.code)}"
+    return f"{capital(example.why.rstrip('.'))}:\n\n{block(example.code)}"
 
 
 def scope(rule: Rule) -> str:
@@ -89,7 +95,7 @@ def page(rule: Rule) -> str:
     also = f" A repair may bring {' or '.join(uncovers)} to light." if uncovers else ""
     parts = [
         f"<!-- made by docs/generate.py from the rule's own file: change that -->\n# {rule.code} {rule.name}",
-        f"{rule.summary}.",
+        f"{capital(rule.summary)}.",
         f"## Why it matters\n\n{rule.why}",
         f"## What to write instead\n\n{rule.advice}",
         f"`torchrepro-fix` repairs it: {REPAIRS[rule.repairs]}.{also}",

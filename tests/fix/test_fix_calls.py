@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fixing import check, code, expression
 
-from flake8_torchrepro.edits import RemoveArgument, ReplaceExpression, SetKeyword
+from flake8_torchrepro.edits import Edit, RemoveArgument, ReplaceExpression, SetKeyword
 from flake8_torchrepro.fix.apply import EditError, apply_edits
 from flake8_torchrepro.source import Target
 
@@ -77,7 +77,7 @@ def test_remove_argument(before: str, argument: str | int, after: str) -> None:
 def test_edits_of_one_call_compose() -> None:
     text = "f(a, b, c, k=1)\n"
     target = call(text)
-    edits = [
+    edits: list[Edit] = [
         RemoveArgument(target, 0),
         RemoveArgument(target, 2),
         SetKeyword(target, "k", "2"),
@@ -146,7 +146,10 @@ def test_replacing_what_another_edit_changes_is_refused() -> None:
 
 def test_replacing_the_function_of_a_changed_call() -> None:
     text = "a.f(b)\n"
-    edits = [SetKeyword(expression(text, "a.f(b)"), "k", "v"), ReplaceExpression(expression(text, "a.f"), "g")]
+    edits: list[Edit] = [
+        SetKeyword(expression(text, "a.f(b)"), "k", "v"),
+        ReplaceExpression(expression(text, "a.f"), "g"),
+    ]
     check(text, "g(b, k=v)\n", *edits)
 
 

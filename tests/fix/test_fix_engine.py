@@ -43,8 +43,8 @@ def either(*all_advice: Advice) -> Advice:
     return lambda node: next((said for advice in all_advice if (said := advice(node))), None)
 
 
-def run(text: str, advice: Advice, *, unsafe: bool = False, **uncovers: str) -> Repaired:
-    mapping = {code: {allowed} for code, allowed in uncovers.items()}
+def run(text: str, advice: Advice, *, unsafe: bool = False, uncovers: dict[str, str] | None = None) -> Repaired:
+    mapping = {code: {allowed} for code, allowed in (uncovers or {}).items()}
     return repair(Source.parse(text, "a.py"), calls_advised(advice), unsafe=unsafe, uncovers=mapping)
 
 
@@ -82,7 +82,7 @@ def test_what_is_not_wanted_is_left() -> None:
 
 
 def test_what_comes_to_light_is_repaired_in_the_next_round() -> None:
-    result = run("a()\n", either(renamed("a", "b"), renamed("b", "c", "T2")), T1="T2")
+    result = run("a()\n", either(renamed("a", "b"), renamed("b", "c", "T2")), uncovers={"T1": "T2"})
     assert (result.text, codes(result.applied), result.refused) == ("c()\n", ["T1", "T2"], None)
 
 
@@ -134,7 +134,7 @@ def test_at_most_five_rounds() -> None:
         return f"T{count}", Safety.SAFE, (ReplaceExpression(target_of(node), f"a({'0, ' * count}0)"),)
 
     allowed = {f"T{count}": f"T{count + 1}" for count in range(9)}
-    result = run("a()\n", advice, **allowed)
+    result = run("a()\n", advice, uncovers=allowed)
     assert result.text == "a(0, 0, 0, 0, 0)\n"
     assert codes(result.left) == ["T5"]
 

@@ -203,7 +203,8 @@ def test_a_wrap_within_a_wrap_of_the_same() -> None:
 
 def test_edits_inside() -> None:
     text = "def f():\n    for i in a:\n        x = g(i)\n        m.eval()\n        y = m(x)\n"
-    after = "def f():\n    m.eval()\n    with torch.no_grad():\n        for i in a:\n            x = g(i, k=1)\n            y = m(x)\n"
+    loop = "        for i in a:\n            x = g(i, k=1)\n            y = m(x)\n"
+    after = "def f():\n    m.eval()\n    with torch.no_grad():\n" + loop
     move = MoveStatement(statement(text, "m.eval()"), statement(text, "for"))
     check(text, after, wrap(text, "for"), move, SetKeyword(expression(text, "g(i)"), "k", "1"))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import libcst as cst
 
 from . import lines
 from .lines import Lines, Statement
+
+Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
 
 
 @dataclass(slots=True)
@@ -32,6 +35,42 @@ class Row:
     def all(self) -> list[Statement]:
         """Every statement of the row in order, without ``lead``."""
         return [*self.before, *self.own, *self.after]
+
+
+def statements_in(block: Block) -> Sequence[Statement]:
+    """The statement lines of a block; the one behind a header on its line is one too."""
+    if isinstance(block, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(block.body, trailing_whitespace=block.trailing_whitespace)]
+    return cast(Sequence[Statement], block.body)
+
+
+def parts_of(block: Block) -> Iterator[cst.CSTNode]:
+    """The statements of a block, those that share a line one by one."""
+    for statement in statements_in(block):
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield from statement.body
+        else:
+            yield statement
+
+
+def without_header(module: cst.Module) -> tuple[Lines, cst.Module]:
+    """The comments on the file, and the module whose first statement has those that are on it."""
+    if not module.body:
+        return module.header, module
+    first, *rest = statements_in(module)
+    header, lead = lines.split_header([*module.header, *lines.leading(first)])
+    return header, module.with_changes(body=[lines.with_leading(first, lead), *rest])
+
+
+def with_body(old: Block, body: Sequence[Statement], left: Lines) -> Block:
+    """The block with a new body; one on the line of its header opens up unless it is still one simple line."""
+    match old, body:
+        case cst.SimpleStatementSuite(), [cst.SimpleStatementLine() as line]:
+            return old.with_changes(body=line.body, trailing_whitespace=line.trailing_whitespace)
+        case cst.IndentedBlock(), _:
+            return old.with_changes(body=body, footer=[*left, *old.footer])
+        case _:
+            return cst.IndentedBlock(body)
 
 
 def rows_of(
@@ -78,6 +117,15 @@ def take(row: Row, part: cst.CSTNode) -> cst.SimpleStatementLine | Statement:
             row.own = []
             return statement
     raise ValueError("taken twice")
+
+
+def take_with_comments(row: Row, part: cst.CSTNode) -> Statement:
+    """Take a statement out of its row, with the comments above it if it was alone there."""
+    statement = take(row, part)
+    if row.own:
+        return statement
+    row.comments_left = True
+    return lines.with_leading(statement, lines.split_attached(row.lead)[1])
 
 
 def replace(row: Row, part: cst.CSTNode, new: Sequence[Statement]) -> None:

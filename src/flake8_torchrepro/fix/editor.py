@@ -24,7 +24,19 @@ from ..edits import (
 )
 from ..source import Source
 from . import lines
-from .blocks import Row, flatten, replace, rows_of, take
+from .blocks import (
+    Block,
+    Row,
+    flatten,
+    parts_of,
+    replace,
+    rows_of,
+    statements_in,
+    take,
+    take_with_comments,
+    with_body,
+    without_header,
+)
 from .calls import argument_index, remove_argument, set_keyword
 from .conflicts import refuse_conflicts
 from .errors import EditError, targets_of
@@ -33,8 +45,6 @@ from .lines import Statement
 from .locate import Nodes
 from .toplevel import add_helper, add_import
 from .wraps import Range, Style, merged, wrap
-
-_Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
 
 
 class Editor(cst.CSTTransformer):
@@ -77,7 +87,7 @@ class Editor(cst.CSTTransformer):
         """Make the edits of a node that has been left."""
         self._path.pop()
         new: cst.CSTNode = cast(cst.CSTNode, super().on_leave(original_node, updated_node))
-        if isinstance(original_node, _Block) and isinstance(new, _Block):
+        if isinstance(original_node, Block) and isinstance(new, Block):
             new = self._block(original_node, new)
         elif original_node in self._edits:
             new = self._expression(original_node, new)
@@ -115,14 +125,14 @@ class Editor(cst.CSTTransformer):
 
     # Blocks.
 
-    def _block(self, old: _Block, new: _Block) -> _Block:
+    def _block(self, old: Block, new: Block) -> Block:
         outermost = isinstance(old, cst.Module)
-        if not any(part in self._edits for part in _parts(old)) and not (outermost and self._top):
+        if not any(part in self._edits for part in parts_of(old)) and not (outermost and self._top):
             return new
         header: lines.Lines = ()
         if isinstance(new, cst.Module):
-            header, new = _without_header(new)
-        rows = rows_of(_statements(old), _statements(new), self._must_split)
+            header, new = without_header(new)
+        rows = rows_of(statements_in(old), statements_in(new), self._must_split)
         ranges = list(self._ranges({part: row.first for row in rows for part in row.parts}))
         self._change(rows, outermost)
         body, left = flatten(wrap(rows, merged(ranges), self._style(old)), outermost)
@@ -131,9 +141,9 @@ class Editor(cst.CSTTransformer):
             return new.with_changes(header=header, body=body, footer=[*left, *new.footer])
         if not body:
             raise EditError(
-                self._edits[next(p for p in _parts(old) if p in self._edits)][0], "its block would be empty"
+                self._edits[next(p for p in parts_of(old) if p in self._edits)][0], "its block would be empty"
             )
-        return _suite(new, body, left)
+        return with_body(new, body, left)
 
     def _with_top(self, body: list[Statement]) -> list[Statement]:
         for edit in self._top:
@@ -144,7 +154,7 @@ class Editor(cst.CSTTransformer):
                 body = add_helper(body, edit, self._source.tree, self._module.default_newline)
         return body
 
-    def _style(self, block: _Block) -> Style:
+    def _style(self, block: Block) -> Style:
         indent = block.indent if isinstance(block, cst.IndentedBlock) else None
         outermost = isinstance(block, cst.Module)
         return Style(indent, self._module.default_indent, self._module.default_newline, outermost)
@@ -171,7 +181,7 @@ class Editor(cst.CSTTransformer):
                     take(row, part)
                     self._open.pop(edit)
                 case MoveStatement() if self._is_target(edit, part):
-                    self._moved[edit] = _take_with_comments(row, part)
+                    self._moved[edit] = take_with_comments(row, part)
                 case ReplaceStatement():
                     self._replace(row, part, edit)
         for row, part, edit in work:
@@ -233,7 +243,7 @@ class Editor(cst.CSTTransformer):
 
     def _cover(self, block: cst.Module | cst.IndentedBlock) -> None:
         """Note which statements of the block will stand in which wraps."""
-        parts = list(_parts(block))
+        parts = list(parts_of(block))
         for start, first in enumerate(parts):
             for edit in self._wraps_from(first):
                 last = self._nodes[edit.last]
@@ -253,48 +263,6 @@ class Editor(cst.CSTTransformer):
 def _positions_first(edit: Edit) -> int:
     """Positional arguments go from the last to the first, while their indexes hold; then the rest in order."""
     return -1 - edit.argument if isinstance(edit, RemoveArgument) and isinstance(edit.argument, int) else 0
-
-
-def _statements(block: _Block) -> Sequence[Statement]:
-    if isinstance(block, cst.SimpleStatementSuite):
-        return [cst.SimpleStatementLine(block.body, trailing_whitespace=block.trailing_whitespace)]
-    return cast(Sequence[Statement], block.body)
-
-
-def _parts(block: _Block) -> Iterator[cst.CSTNode]:
-    for statement in _statements(block):
-        if isinstance(statement, cst.SimpleStatementLine):
-            yield from statement.body
-        else:
-            yield statement
-
-
-def _without_header(module: cst.Module) -> tuple[lines.Lines, cst.Module]:
-    """The comments on the file, and the module whose first statement has those that are on it."""
-    if not module.body:
-        return module.header, module
-    first, *rest = _statements(module)
-    header, lead = lines.split_header([*module.header, *lines.leading(first)])
-    return header, module.with_changes(body=[lines.with_leading(first, lead), *rest])
-
-
-def _suite(old: _Block, body: Sequence[Statement], left: lines.Lines) -> _Block:
-    """The block with a new body; one on the line of its header opens up unless it is still one simple line."""
-    match old, body:
-        case cst.SimpleStatementSuite(), [cst.SimpleStatementLine() as line]:
-            return old.with_changes(body=line.body, trailing_whitespace=line.trailing_whitespace)
-        case cst.IndentedBlock(), _:
-            return old.with_changes(body=body, footer=[*left, *old.footer])
-        case _:
-            return cst.IndentedBlock(body)
-
-
-def _take_with_comments(row: Row, part: cst.CSTNode) -> Statement:
-    statement = take(row, part)
-    if row.own:
-        return statement
-    row.comments_left = True
-    return lines.with_leading(statement, lines.split_attached(row.lead)[1])
 
 
 def _put(row: Row, statement: Statement) -> None:

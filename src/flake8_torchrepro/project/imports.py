@@ -1,0 +1,88 @@
+"""From an import to the file that it names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+from .files import ProjectFiles
+
+# Never looked for in a project: a folder of that name is not what an import of it means.
+LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "numpy"}
+
+
+class Located(NamedTuple):
+    """The file of a module, and the names that are left to look up in it."""
+
+    path: str
+    rest: tuple[str, ...]
+
+
+class Imports:
+    """Finds modules as Python would: beside the importing file, in a folder above it up to the root, or in ``src``."""
+
+    def __init__(self, files: ProjectFiles) -> None:
+        self.files = files
+        self._root = str(files.root)
+        self._found: dict[tuple[str, str], Located | None] = {}
+
+    def locate(self, importer: str, dotted: str) -> Located | None:
+        """The module (and the rest) that a dotted name means in a file; None for what is not the project's."""
+        key = (os.path.dirname(importer), dotted)
+        if key not in self._found:
+            self._found[key] = self._locate(importer, dotted)
+        return self._found[key]
+
+    def _locate(self, importer: str, dotted: str) -> Located | None:
+        bare = dotted.lstrip(".")
+        level = len(dotted) - len(bare)
+        parts = tuple(bare.split(".")) if bare else ()
+        folder = os.path.dirname(importer)
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._walk(folder, parts, is_package=True) if self.files.is_inside(folder) else None
+        if not parts or parts[0] in LIBRARIES:
+            return None
+        for base in self._bases(folder):
+            found = self._walk(base, parts)
+            if found is not None and found.path != importer:
+                return found
+        return None
+
+    def _bases(self, folder: str) -> list[str]:
+        bases = [folder]
+        while folder != self._root and folder.startswith(self._root):
+            folder = os.path.dirname(folder)
+            bases.append(folder)
+        return [*bases, os.path.join(self._root, "src"), os.path.join(self._root, "lib")]
+
+    def _walk(self, base: str, parts: tuple[str, ...], is_package: bool = False) -> Located | None:
+        """As deep as folders and files go. ``is_package``: the base itself may hold the names (a relative import)."""
+        at = base
+        for position, part in enumerate(parts):
+            inner = os.path.join(at, part)
+            if self.files.is_file(os.path.join(inner, "__init__.py")) or (
+                position + 1 < len(parts) and self.files.is_folder(inner)
+            ):
+                at = inner
+                continue
+            if self.files.is_file(inner + ".py"):
+                return Located(inner + ".py", parts[position + 1 :])
+            return self._package(at, parts[position:]) if position or is_package else None
+        return self._package(at, ()) if parts or is_package else None
+
+    def _package(self, folder: str, rest: tuple[str, ...]) -> Located | None:
+        init = os.path.join(folder, "__init__.py")
+        return Located(init, rest) if self.files.is_file(init) else None
+
+    def submodule(self, path: str, name: str) -> str | None:
+        """The file of a package's submodule."""
+        if os.path.basename(path) != "__init__.py":
+            return None
+        inner = os.path.join(os.path.dirname(path), name)
+        for candidate in (inner + ".py", os.path.join(inner, "__init__.py")):
+            if self.files.is_file(candidate):
+                return candidate
+        return None
