@@ -151,7 +151,8 @@ class Guarding:
     def _may_hold(self, statement: ast.stmt) -> bool:
         """Whether nothing in a statement trains, yields, awaits or switches modes for training."""
         span = span_of(statement)
-        if any(site.needed and _inside(site.span, span) for site in self.facts.sites.values()):
+        needed = self.view.horizon.is_needed
+        if any(_inside(site.span, span) and needed(site) for site in self.facts.sites.values()):
             return False
         for call in self.facts.calls.values():
             if isinstance(call.callee, Function) and _inside(call.span, span) and call.callee.facts.takes_gradients:

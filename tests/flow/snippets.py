@@ -1,8 +1,8 @@
 """Small programs that say in their comments what is known at a line, and the reading of those comments.
 
 A mark is ``# words``. Words of modes: ``eval``, ``train``, ``fresh`` (alternatives as ``eval|train``), ``maybe`` (neither
-surely evaluation nor surely training), ``!eval`` (not surely evaluation). Words of the grad mode: ``on``, ``off``,
-``unsure``, ``!on``. Words of the verdict: ``fault``, ``fine``, and the reasons for being fine. ``none``: no forward pass.
+surely evaluation nor surely training), ``!eval`` (not surely evaluation), ``!train``. Words of the grad mode: ``on``, ``off``,
+``unsure``, ``!on``. Words of the verdict: ``fault``, ``fine``, and the reasons for being fine, ``needed`` among them. ``none``: no forward pass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from flake8_torchrepro.flow.facts import Site
-from flake8_torchrepro.flow.program import ModuleView, Program
+from flake8_torchrepro.flow.program import Program
+from flake8_torchrepro.flow.view import ModuleView
 from flake8_torchrepro.settings import Settings
 from flake8_torchrepro.source import Source
 
@@ -22,7 +23,6 @@ MARK = re.compile(r"#\s*(.+?)\s*$")
 MODES = {"eval", "train", "fresh"}
 GRADS = {"on", "off"}
 REASONS = {
-    "needed": "something differentiates the result",
     "leaf": "an input requires gradients",
     "frozen": "the module's parameters are frozen",
     "hooked": "a backward hook is registered on the module",
@@ -64,7 +64,7 @@ def complaints(text: str) -> list[str]:
             if problem:
                 found.append(f"`{view.source.lines[line - 1].strip()}` is {problem}")
     wrong = faulty_lines(view) - {line for line, words in marks(view) if "fault" in words.split()}
-    if any("fault" in words or set(words.split()) & {"fine", *REASONS} for _, words in marks(view)):
+    if any("fault" in words or set(words.split()) & {"fine", "needed", *REASONS} for _, words in marks(view)):
         found += [f"false alarm at `{view.source.lines[line - 1].strip()}`" for line in sorted(wrong)]
     return found
 
@@ -79,6 +79,8 @@ def _problem(view: ModuleView, line: int, word: str) -> str:
         return "a false alarm" if line in faulty_lines(view) else ""
     if not sites:
         return "no forward pass"
+    if word == "needed":
+        return "" if any(view.judge.horizon.is_needed(site) for site in sites) else "not needed"
     if word in REASONS:
         whys = [view.judge.verdict(site).why for site in sites]
         return "" if REASONS[word] in whys else f"{whys}"
@@ -94,6 +96,8 @@ def _modes_told(word: str, kinds: set[str]) -> dict[str, bool]:
         return {word: bool(kinds) and kinds != {"eval"} and not kinds <= {"train", "fresh"}}
     if word == "!eval":
         return {word: bool(kinds) and kinds != {"eval"}}
+    if word == "!train":
+        return {word: bool(kinds) and not kinds <= {"train", "fresh"}}
     return {word: kinds == set(word.split("|"))} if set(word.split("|")) <= MODES else {}
 
 

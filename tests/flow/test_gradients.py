@@ -81,6 +81,14 @@ def run(model, x):
     model.eval()
     return torch.autograd.functional.jacobian(lambda y: model(y), x)  # needed
 """,
+    "jacobian of an own function": """
+def run(model, x):
+    def energy(y):
+        model.eval()
+        return model(y).sum()  # needed
+
+    return torch.autograd.functional.hessian(energy, x)
+""",
     "jacobian of the model itself": """
 def run(model, x):
     model.eval()
@@ -100,10 +108,11 @@ class Attack:
     "stored in a dict and differentiated in another method": """
 class Attack:
     def __init__(self, net):
-        self.net = net.eval()
+        self.net = net
         self.losses = {}
 
     def forward(self, x):
+        self.net.eval()
         self.losses["net"] = self.net(x).sum()  # needed
 
     def step(self):
@@ -176,7 +185,7 @@ def fit(model, x):
 
 def check(model, x):
     model.eval()
-    return _loss(model, x).item()  # fine
+    return _loss(model, x).item()  # fault
 """,
     "summed": """
 def run(model, xs):
@@ -223,7 +232,10 @@ def run(model, x):
     model.eval()
     a, b = model(x)  # needed
     b.backward()
-    c, d = model(x), model(x)  # needed
+    c, d = (
+        model(x),  # fault
+        model(x),  # needed
+    )
     d.backward()
 """,
     "an attribute of the result": """
@@ -368,13 +380,13 @@ def step():
     "each call is judged": """
 def fgsm(model, x, y, criterion):
     model.eval()
-    clean = model(x).argmax(1)  # leaf
+    clean = model(x).argmax(1)  # fault
     x.requires_grad_()
     loss = criterion(model(x), y)  # needed
     grad = torch.autograd.grad(loss, x)[0]
     adversarial = (x + 0.1 * grad.sign()).detach()
     return clean, model(adversarial).argmax(1)  # fault
-""".replace("clean = model(x).argmax(1)  # leaf", "clean = model(x).argmax(1)  # fault"),
+""",
     "something whose name says so": """
 from attacks import pgd_attack, cam_extractor, no_grad_helper
 
@@ -404,7 +416,7 @@ def run(model, x):
     model.eval()
     explainer = IntegratedGradients(model)
     explainer.attribute(x, target=1)
-    return explainer.attribute(x, target=model(x).argmax())  # fault
+    return explainer.attribute(x, target=model(x).argmax())  # fine
 """,
     "a loop that differentiates the last round": """
 def run(model, xs):
@@ -745,7 +757,7 @@ def run(net, x):
     forces = Forces(net).eval()
     return forces(x).numpy()  # takes
 """,
-    "another framework": """
+    "beside another framework": """
 from tensorflow import keras
 
 

@@ -64,9 +64,7 @@ class Editor(cst.CSTTransformer):
                 self._edits[nodes[target]].append(edit)
         self._path: list[cst.CSTNode] = []
         self._moved: dict[MoveStatement, Statement] = {}
-        self._covered: defaultdict[cst.CSTNode, set[str]] = defaultdict(
-            set
-        )  # the items of the wraps around a statement
+        self._covered: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)  # the items of wraps around a statement
 
     def finish(self) -> None:
         """Raise ``EditError`` if an edit has not been made."""
@@ -140,9 +138,8 @@ class Editor(cst.CSTTransformer):
             body = self._with_top(body)
             return new.with_changes(header=header, body=body, footer=[*left, *new.footer])
         if not body:
-            raise EditError(
-                self._edits[next(p for p in parts_of(old) if p in self._edits)][0], "its block would be empty"
-            )
+            edit = next(edit for part in parts_of(old) for edit in self._edits.get(part, ()))
+            raise EditError(edit, "its block would be empty")
         return with_body(new, body, left)
 
     def _with_top(self, body: list[Statement]) -> list[Statement]:
@@ -204,7 +201,7 @@ class Editor(cst.CSTTransformer):
     def _simple(self, edit: ReplaceStatement) -> list[cst.SimpleStatementLine]:
         statements = self._statements(edit)
         simple = [line for line in statements if isinstance(line, cst.SimpleStatementLine)]
-        if not simple or len(simple) < len(statements):
+        if len(simple) < len(statements):
             raise EditError(edit, f"{edit.code!r} is not made of simple statements")
         return simple
 
@@ -220,9 +217,12 @@ class Editor(cst.CSTTransformer):
 
     def _statements(self, edit: InsertStatement | ReplaceStatement) -> list[Statement]:
         try:
-            return lines.statements_of(edit.code, self._module.default_newline)
+            statements = lines.statements_of(edit.code, self._module.default_newline)
         except cst.ParserSyntaxError as error:
             raise EditError(edit, f"{edit.code!r} is not code") from error
+        if not statements:
+            raise EditError(edit, "its code has no statements")
+        return statements
 
     # Wraps.
 

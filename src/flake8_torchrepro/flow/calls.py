@@ -131,7 +131,7 @@ class Calls(Expressions):
             for value in arguments.values():
                 self.need(value)
         for function in arguments.functions():
-            function.facts.handed_out = True
+            function.facts.handed_by.add(self.module)
         result = self.forward(node, frozenset((obj,)), arguments, callee.derived)
         self._hand_over(arguments, name)
         return result
@@ -170,7 +170,7 @@ class Calls(Expressions):
                 if isinstance(atom, Obj) and not isinstance(atom, Dotted):
                     self._lose(atom)
                 elif isinstance(atom, Function):
-                    atom.facts.handed_out = True
+                    atom.facts.handed_by.add(self.module)
 
     def _lose(self, obj: Obj) -> None:
         if isinstance(obj, Made) and obj.maker is None:

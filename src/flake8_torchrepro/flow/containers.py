@@ -127,5 +127,5 @@ class Containers(Library):
                 self.facts.hooked.add(obj)
             self.need(receiver)
         for function in arguments.functions():
-            function.facts.handed_out = True
+            function.facts.handed_by.add(self.module)
         return ANY

@@ -60,7 +60,7 @@ class Drawing:
         """A dataset, or the datasets of a list."""
         for atom in self.resolver.resolve(value, context).atoms:
             if isinstance(atom, Made) and atom.maker is None:
-                for held in self.program.elements(atom):
+                for held in self.resolver.horizon.elements(atom):
                     visit(held, context)  # type: ignore[operator]
             else:
                 visit(value_of(atom), context)  # type: ignore[operator]

@@ -6,9 +6,10 @@ private, nested, or in a script, and is not used as a value; otherwise an open e
 
 from __future__ import annotations
 
-from .facts import Call, FunctionFacts, ModuleFacts
+from .facts import Call, FunctionFacts
+from .horizon import Horizon
 from .state import ENTRY, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events
-from .values import ANY, NOTHING, Function, Made, Obj, Outer, Param, Part, Self, Value, value_of
+from .values import ANY, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
 MOST_STEPS = 12
@@ -17,32 +18,16 @@ MOST_STEPS = 12
 class Entries:
     """Answers what reaches a place, with the callers' join put in for ENTRY."""
 
-    def __init__(self, module: ModuleFacts) -> None:
-        self.module = module
+    def __init__(self, horizon: Horizon) -> None:
+        self.horizon = horizon
         self._modes: dict[tuple[FunctionFacts, Obj], Events] = {}
         self._grads: dict[FunctionFacts, Events] = {}
-        self._callers: dict[FunctionFacts, list[Call]] = {}
 
     # -- who calls ---------------------------------------------------------------
 
-    def callers(self, facts: FunctionFacts) -> list[Call]:
-        """The known calls of a function; for a method also those of the one that it overrides, on an instance."""
-        if facts.owner is None:
-            return facts.callers
-        known = self._callers.get(facts)
-        if known is None:
-            known = list(facts.callers)
-            for base in self.module.program.ancestors(facts.owner)[1:]:
-                overridden = base.methods.get(facts.name)
-                for call in overridden.callers if overridden is not None else ():
-                    if isinstance(call.callee, Function) and isinstance(call.callee.bound, Self):
-                        known.append(call)
-            self._callers[facts] = known
-        return known
-
     def is_closed(self, facts: FunctionFacts) -> bool:
         """Whether every caller of a function is known."""
-        if not self.callers(facts) or facts.handed_out or not facts.entry_kept:
+        if not self.horizon.callers(facts) or self.horizon.is_handed_out(facts) or not facts.entry_kept:
             return False
         if facts.name.startswith("__") and facts.name.endswith("__"):
             return False
@@ -73,17 +58,19 @@ class Entries:
 
     def _grad_of_callers(self, facts: FunctionFacts) -> Events:
         found = NO_EVENTS
-        for call in self.callers(facts):
+        for call in self.horizon.callers(facts):
             found |= self.grad(call.caller, call.grad)
         if facts.owner is not None:  # calls of a method of that name on something unknown: only for silence
-            for call in self.module.loose.get(facts.name, ()):
+            for call in self.horizon.loose_calls(facts.name):
                 grads = self.grad(call.caller, call.grad)
                 found |= frozenset(event for event in grads if event.kind != ON)
         return found
 
     def _open_grad(self, facts: FunctionFacts) -> Events:
         """Unknown callers run with gradients on, unless the module (or another method) switched them off for good."""
-        if facts.handed_out and (facts.kind == "lambda" or (facts.parent is not None and not facts.parent.is_module)):
+        if self.horizon.is_handed_out(facts) and (
+            facts.kind == "lambda" or (facts.parent is not None and not facts.parent.is_module)
+        ):
             return UNKNOWN_EVENTS
         at_exit = facts.module.body.exit_grad or GRAD_ON
         if facts.owner is not None:
@@ -127,7 +114,7 @@ class Entries:
 
     def _mode_of_callers(self, facts: FunctionFacts, obj: Obj) -> Events:
         found = NO_EVENTS
-        for call in self.callers(facts)[:200]:
+        for call in self.horizon.callers(facts)[:200]:
             for there in self._at_call(facts, obj, call).objects():
                 found |= self.modes(call.caller, mode_at(call, there))
         return found
@@ -157,7 +144,7 @@ class Entries:
         root = obj.root
         if steps <= 0:
             return False
-        for call in self.callers(facts)[:50]:
+        for call in self.horizon.callers(facts)[:50]:
             for there in self._at_call(facts, obj, call).objects():
                 if _is_frozen(call.frozen, there) or self.may_be_frozen(call.caller, there, steps - 1):
                     return True
@@ -165,7 +152,7 @@ class Entries:
             there_too = self._at_end(root.scope, obj).objects()
             return any(_is_frozen(root.scope.exit_frozen, there) for there in there_too)
         if isinstance(root, Self):
-            methods = [m for cls in facts.module.program.family(root.cls) for m in cls.methods.values()]
+            methods = [m for cls in self.horizon.family(root.cls) for m in cls.methods.values()]
             return any(_is_frozen(method.exit_frozen, obj) for method in methods)
         return False
 
@@ -179,7 +166,7 @@ class Entries:
             if found:
                 return found
         found = NO_EVENTS
-        for cls in facts.module.program.family(facts.owner):
+        for cls in self.horizon.family(facts.owner):
             mine = _same_path(obj, cls.instance)
             for method in cls.methods.values():
                 if method.done and mine is not None:

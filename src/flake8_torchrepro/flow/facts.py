@@ -36,7 +36,7 @@ Conditions = tuple[Condition, ...]
 class Site:
     """A forward pass, or a call of a project function that runs one on what it was handed (``inner`` is not empty).
 
-    ``modes`` and ``grad`` are the events that reach it. ``needed``: something differentiates its result. ``leaves``: an
+    ``modes`` and ``grad`` are the events that reach it. ``needed_*``: something differentiates its result. ``leaves``: an
     input has a graph of its own. ``escapes``: how the result leaves the function (``returned``, ``stored``, ``passed``).
     """
 
@@ -46,7 +46,8 @@ class Site:
     modes: Events = NO_EVENTS
     grad: Events = NO_EVENTS
     inner: frozenset[Site] = frozenset()
-    needed: bool = False
+    needed_inside: bool = False  # by the function itself
+    needed_by: set[ModuleFacts] = field(default_factory=set)
     leaves: bool = False
     frozen: bool = False
     hooked: bool = False
@@ -164,7 +165,7 @@ class FunctionFacts:
     ran: set[Obj] = field(default_factory=set)  # objects that were called like modules
     names_worker_init: bool = False  # passes a worker function on, or makes one
     hooked: set[Obj] = field(default_factory=set)  # modules with a backward hook
-    handed_out: bool = False  # used as a value, so that unknown code may call it
+    handed_by: set[ModuleFacts] = field(default_factory=set)  # modules that use it as a value: unknown code may call it
 
     def __repr__(self) -> str:
         return f"{self.module.name}:{self.qualified}"
@@ -217,8 +218,10 @@ class ModuleFacts:
     """One file: its functions and classes, every call of an imported name, and every store to an attribute."""
 
     name: str
-    path: str
+    path: str  # absolute; the name is the path from the project's root
     program: Program
+    text: str = field(repr=False)
+    is_whole: bool = False  # every function was interpreted
     body: FunctionFacts = field(init=False)
     functions: list[FunctionFacts] = field(default_factory=list)
     classes: list[ClassFacts] = field(default_factory=list)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ..torch_api.modules import WITHOUT_PARAMETERS
 from .entry import Entries
-from .facts import ClassFacts, FunctionFacts, ModuleFacts, Site
+from .facts import ClassFacts, FunctionFacts, Site
+from .horizon import Horizon
 from .state import ENTRY, EVAL, ON, Event, Events, surely
 from .values import Dotted, Made, Obj, Outer, Param, Part, Self, Value
 
@@ -32,9 +33,9 @@ class Verdict:
 class Judge:
     """Judges the forward passes of a module, each once."""
 
-    def __init__(self, module: ModuleFacts, entries: Entries) -> None:
-        self.module, self.entries = module, entries
-        self.program = module.program
+    def __init__(self, horizon: Horizon, entries: Entries) -> None:
+        self.horizon, self.entries = horizon, entries
+        self.module, self.program = horizon.linted, horizon.program
         self._verdicts: dict[Site, Verdict] = {}
 
     def verdict(self, site: Site) -> Verdict:
@@ -60,7 +61,7 @@ class Judge:
             return False, "the module is not surely in evaluation mode"
         if not surely(grad, ON):
             return False, "gradients are not surely on"
-        if site.needed:
+        if self.horizon.is_needed(site):
             return False, "something differentiates the result"
         if site.leaves:
             return False, "an input requires gradients"

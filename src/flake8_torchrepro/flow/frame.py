@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ..source import Span
 from ..torch_api.names import star_home
-from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, Setting, Slip
+from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, Setting, Site, Slip
 from .state import State, initial
 from .values import (
     ANY,
@@ -218,8 +218,17 @@ class Frame:
             if isinstance(origin, Obj):
                 self.facts.needs.add(origin)
             elif origin is not LEAF:
-                self.program.mark_needed(origin)
+                self._mark(origin)
         self.facts.takes_gradients = True
+
+    def _mark(self, site: Site) -> None:
+        at: FunctionFacts | None = self.facts
+        while at is not None:
+            if at is site.function:
+                site.needed_inside = True
+                return
+            at = at.parent if site.function is not self.module.body else None
+        site.needed_by.add(self.module)
 
     # -- records ---------------------------------------------------------------
 

@@ -26,17 +26,6 @@ class Hierarchy:
                     found.append(only.facts)
         return found
 
-    def family(self, cls: ClassFacts) -> list[ClassFacts]:
-        """A class, its bases and its subclasses."""
-        found = self.ancestors(cls)
-        pending = [cls]
-        while pending and len(found) < 40:
-            for child in pending.pop().children:
-                if child not in found:
-                    found.append(child)
-                    pending.append(child)
-        return found
-
     def method(self, cls: ClassFacts, name: str) -> FunctionFacts | None:
         """The method of that name, the project's bases included."""
         for ancestor in self.ancestors(cls) if cls.bases else (cls,):

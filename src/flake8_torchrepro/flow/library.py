@@ -103,7 +103,7 @@ class Library(Calls):
 
     def _differentiate_functions(self, arguments: Arguments) -> None:
         for function in arguments.functions():
-            function.facts.handed_out = True
+            function.facts.handed_by.add(self.module)
             self.program.differentiate(function.facts)
 
     def _switch_grad(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
@@ -128,7 +128,7 @@ class Library(Calls):
             return ANY
         rest = arguments._replace(positional=arguments.positional[1:])
         for function in rest.functions():
-            function.facts.handed_out = True
+            function.facts.handed_by.add(self.module)
         return value_of(Partial(arguments.positional[0], rest, place(node)))
 
     def _copy(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:

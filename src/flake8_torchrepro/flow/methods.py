@@ -172,7 +172,7 @@ class Methods(Containers):
             return False
         classes = [cls for obj in objects if (cls := self.class_of(obj)) is not None]
         if classes and any(
-            self.program.stored(base.instance, name) for cls in classes for base in self.program.ancestors(cls)
+            base.module.stores.get((base.instance, name)) for cls in classes for base in self.program.ancestors(cls)
         ):
             return True
         return module_api.SUBMODULE.fullmatch(name) is not None and name not in grad_api.GUARDED_METHODS
@@ -241,7 +241,7 @@ class Methods(Containers):
         if name == "requires_grad_":
             return self._requires_grad(node, receiver, arguments)
         for function in arguments.functions():
-            function.facts.handed_out = True
+            function.facts.handed_by.add(self.module)
         return receiver
 
     def _requires_grad(self, node: ast.Call, receiver: Value, arguments: Arguments) -> Value:

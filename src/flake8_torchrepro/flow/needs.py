@@ -4,51 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .facts import ModuleFacts, Site
+from .facts import FunctionFacts, ModuleFacts, Site
 from .values import Made, Obj, Origin, Outer, Param, Part, Value, value_of
 
 
-def spread_needs(facts: ModuleFacts) -> None:
-    """A need of a symbol is a need of all that was ever stored there or handed in for it."""
-    pending: list[Origin] = [need for function in (facts.body, *facts.functions) for need in function.needs]
-    seen: set[Origin] = set()
-    while pending:
-        need = pending.pop()
-        if need in seen:
-            continue
-        seen.add(need)
-        if isinstance(need, Site):
-            need.needed = True
-        elif isinstance(need, Obj):
-            for value in _values_behind(facts, need):
-                pending.extend(value.derived)
-                pending.extend(atom for atom in value.atoms if isinstance(atom, (Part, Param, Outer)))
-                pending.extend(_content(facts, value))
+class Needs:
+    """The forward passes whose graph something differentiates, as far as some modules tell."""
 
+    def __init__(self, modules: list[ModuleFacts]) -> None:
+        self.modules = modules
+        self._sites: set[Site] | None = None
 
-def _content(facts: ModuleFacts, value: Value) -> list[Origin]:
-    found: list[Origin] = []
-    for atom in value.atoms:
-        if isinstance(atom, Made) and atom.maker is None:
-            for (holder, _), stored in facts.stores.items():
-                if holder is atom:
-                    found.extend(stored.derived)
-    return found
+    def holds(self, site: Site) -> bool:
+        """Whether the graph of a forward pass is needed."""
+        if site.needed_inside or any(module in self.modules for module in site.needed_by):
+            return True
+        if self._sites is None:
+            self._sites = self._spread()
+        return site in self._sites
 
+    def _functions(self) -> Iterable[FunctionFacts]:
+        for module in self.modules:
+            yield module.body
+            yield from module.functions
 
-def _values_behind(facts: ModuleFacts, need: Obj) -> Iterable[Value]:
-    if isinstance(need, Part):
-        stored = facts.stores_by_name.get(need.name)
-        if stored is not None:
-            yield stored
-        if need.name.startswith("["):
-            yield value_of(need.parent)
-    elif isinstance(need, Outer):
-        value = need.scope.exit_env.get(need.name)
-        if value is not None:
-            yield value
-    elif isinstance(need, Param):
-        for call in need.function.callers:
-            given = call.bindings.get(need.name)
-            if given is not None:
-                yield given
+    def _spread(self) -> set[Site]:
+        pending: list[Origin] = [need for function in self._functions() for need in function.needs]
+        seen: set[Origin] = set()
+        while pending:
+            need = pending.pop()
+            if need in seen:
+                continue
+            seen.add(need)
+            if isinstance(need, Obj):
+                for value in self._values_behind(need):
+                    pending.extend(value.derived)
+                    pending.extend(atom for atom in value.atoms if isinstance(atom, (Part, Param, Outer)))
+                    pending.extend(self._content(value))
+        return {need for need in seen if isinstance(need, Site)}
+
+    def _content(self, value: Value) -> Iterable[Origin]:
+        """What the elements of a list were computed from."""
+        for atom in value.atoms:
+            if isinstance(atom, Made) and atom.maker is None:
+                for module in self.modules:
+                    for (holder, _), stored in module.stores.items():
+                        if holder is atom:
+                            yield from stored.derived
+
+    def _values_behind(self, need: Obj) -> Iterable[Value]:
+        if isinstance(need, Part):
+            for module in self.modules:
+                stored = module.stores_by_name.get(need.name)
+                if stored is not None:
+                    yield stored
+            if need.name.startswith("["):
+                yield value_of(need.parent)
+        elif isinstance(need, Outer):
+            value = need.scope.exit_env.get(need.name)
+            if value is not None:
+                yield value
+        elif isinstance(need, Param):
+            for call in need.function.callers:
+                given = call.bindings.get(need.name) if call.caller.module in self.modules else None
+                if given is not None:
+                    yield given

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 from typing import TYPE_CHECKING
 
+from ..project.project import Project
 from ..settings import Settings
 from ..source import Source, Span, span_of
 from ..torch_api.names import canonical
 from .binding import count_names
-from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, Site
+from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts
 from .hierarchy import Hierarchy
-from .needs import spread_needs
 from .state import GRAD_ENTRY, GRAD_ON, OFF, UNKNOWN_EVENTS, Events
 from .statements import Interpreter
 from .values import (
@@ -19,8 +20,7 @@ from .values import (
     Const,
     Dotted,
     Function,
-    Made,
-    Obj,
+    Imported,
     Param,
     Value,
     value_of,
@@ -32,23 +32,26 @@ if TYPE_CHECKING:
 
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 
+FACTS = "_torchrepro_facts"  # where a definition's node keeps its facts while the tree lives
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class Program(Hierarchy):
     """Interprets modules on demand and keeps what was learnt. One file without a project is a program of size one."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, project: Project | None = None) -> None:
         super().__init__()
-        self.settings = settings
+        self.settings, self.project = settings, project
         self.modules: dict[str, ModuleFacts] = {}
+        self._imported: dict[tuple[str, tuple[str, ...]], Imported] = {}
+        self._resolved: dict[Imported, Value | None] = {}
         self._dotted: dict[str, Dotted] = {}
         self._constants: dict[tuple[type, object], Value] = {}
         self._static: dict[ModuleFacts, dict[str, Value]] = {}
         self._counts: dict[ModuleFacts, dict[str, int]] = {}
         self._nodes: dict[FunctionFacts, FunctionNode] = {}
-        self._functions: dict[int, FunctionFacts] = {}
-        self._classes: dict[int, ClassFacts] = {}
+        self._unreadable: set[str] = set()
         self._frames: dict[FunctionFacts, Frame] = {}
         self._depth = 0
 
@@ -56,22 +59,50 @@ class Program(Hierarchy):
 
     def view(self, source: Source) -> ModuleView:
         """Interpret a file whole, and hand out what is known."""
-        facts = self.module(source)
-        for function in facts.functions:  # grows while it is walked: nested functions appear
-            self.summarise(function)
-        spread_needs(facts)
-        self._nodes.clear()
+        path = os.path.abspath(source.path)
+        known = self.modules.get(self._name(path))
+        facts = known if known is not None and known.text == source.text else self._read(source, path)
+        self.summarise_all(facts)
         return ModuleView(source, facts, self, self.settings)
 
-    def module(self, source: Source) -> ModuleFacts:
+    def summarise_all(self, facts: ModuleFacts) -> None:
+        """Interpret every function of a module, and drop its tree."""
+        if facts.is_whole:
+            return
+        for function in facts.functions:  # grows while it is walked: nested functions appear
+            self.summarise(function)
+        for function in facts.functions:
+            self._nodes.pop(function, None)
+        facts.is_whole = True
+
+    def module_at(self, path: str) -> ModuleFacts | None:
+        """The facts of another file of the project, its body interpreted; None where it cannot be read or parsed."""
+        name = self._name(path)
+        if name not in self.modules and name not in self._unreadable:
+            text = self.project.files.text(path) if self.project is not None else None
+            try:
+                source = Source.parse(text, path) if text is not None else None
+                if source is not None:
+                    return self._read(source, path)
+            except (SyntaxError, ValueError, RecursionError):
+                pass
+            self._unreadable.add(name)
+        return self.modules.get(name)
+
+    def _name(self, path: str) -> str:
+        return self.project.files.relative(path) if self.project is not None else path
+
+    def _read(self, source: Source, path: str) -> ModuleFacts:
         """Interpret the body of a file."""
-        name = str(source.path)
-        facts = ModuleFacts(name, name, self)
+        name = self._name(path)
+        facts = ModuleFacts(name, path, self, source.text)
         self.modules[name] = facts
         end = Span(1, 0, len(source.lines), 0)
         facts.body = FunctionFacts(facts, "<module>", end, kind="module", entry_grad=GRAD_ON)
         self._prepare(facts, source.tree)
+        depth, self._depth = self._depth, 0  # another file's body is not a deeper call
         self._interpret(facts.body, source.tree.body)
+        self._depth = depth
         return facts
 
     def _prepare(self, facts: ModuleFacts, tree: ast.Module) -> None:
@@ -102,19 +133,20 @@ class Program(Hierarchy):
         owner: ClassFacts | None,
     ) -> FunctionFacts:
         """The facts of a function definition (the same at every visit)."""
-        known = self._functions.get(id(node))
-        if known is None:
+        known: FunctionFacts | None = getattr(node, FACTS, None)
+        if known is None or known.module is not module:
             kind = "method" if owner is not None else "function"
-            known = self._functions[id(node)] = self._declare(module, node, node.name, parent, owner, kind)
+            known = self._declare(module, node, node.name, parent, owner, kind)
+            setattr(node, FACTS, known)
             known.is_async = isinstance(node, ast.AsyncFunctionDef)
         return known
 
     def define_lambda(self, frame: Frame, node: ast.Lambda) -> FunctionFacts:
         """The facts of a lambda."""
-        known = self._functions.get(id(node))
-        if known is None:
+        known: FunctionFacts | None = getattr(node, FACTS, None)
+        if known is None or known.module is not frame.module:
             known = self._declare(frame.module, node, "<lambda>", frame.facts, None, "lambda")
-            self._functions[id(node)] = known
+            setattr(node, FACTS, known)
         return known
 
     def _declare(
@@ -140,9 +172,10 @@ class Program(Hierarchy):
 
     def class_(self, module: ModuleFacts, node: ast.ClassDef, scope: FunctionFacts) -> ClassFacts:
         """The facts of a class definition (the same at every visit)."""
-        known = self._classes.get(id(node))
-        if known is None:
-            known = self._classes[id(node)] = ClassFacts(module, node.name, span_of(node), scope=scope)
+        known: ClassFacts | None = getattr(node, FACTS, None)
+        if known is None or known.module is not module:
+            known = ClassFacts(module, node.name, span_of(node), scope=scope)
+            setattr(node, FACTS, known)
             module.classes.append(known)
         return known
 
@@ -216,12 +249,78 @@ class Program(Hierarchy):
         return found
 
     def imported(self, module: ModuleFacts, name: str) -> Value:
-        """What an imported name is: a thing of the project, or only its name."""
-        return value_of(self.dotted(name))
+        """What an imported name is: something of the project, to be resolved when it matters, or only its name."""
+        located = self.project.imports.locate(module.path, name) if self.project is not None else None
+        if located is None:
+            return value_of(self.dotted(name))
+        return value_of(self._import(name, located.path, located.rest))
+
+    def _import(self, name: str, path: str, rest: tuple[str, ...]) -> Imported:
+        found = self._imported.get((path, rest))
+        if found is None:
+            found = self._imported[(path, rest)] = Imported(name.lstrip("."), path, rest)
+        return found
+
+    def member(self, holder: Imported, name: str) -> Imported:
+        """An attribute of an imported thing: a submodule of a package, or a name in it."""
+        if not holder.rest and self.project is not None:
+            inner = self.project.imports.submodule(holder.path, name)
+            if inner is not None:
+                return self._import(f"{holder.name}.{name}", inner, ())
+        return self._import(f"{holder.name}.{name}", holder.path, (*holder.rest, name))
+
+    def resolve(self, name: Imported) -> Value | None:
+        """What an imported name of the project is; None where that cannot be found out."""
+        if name not in self._resolved:
+            self._resolved[name] = None  # a cycle of imports: nothing is known on the way
+            self._resolved[name] = self._resolve(name)
+        return self._resolved[name]
+
+    def _resolve(self, name: Imported) -> Value | None:
+        facts = self.module_at(name.path) if name.rest else None
+        if facts is None:
+            return None
+        found = self._in_namespace(facts, name.rest[0])
+        for attribute in name.rest[1:]:
+            only = found.only if found is not None else None
+            if isinstance(only, Class):
+                method = self.method(only.facts, attribute)
+                found = value_of(Function(method)) if method else self.class_attribute(only.facts, attribute)
+            elif isinstance(only, Imported):
+                found = self.resolve(self.member(only, attribute))
+            else:
+                return None
+        return found
+
+    def _in_namespace(self, facts: ModuleFacts, name: str) -> Value | None:
+        """What a name is at the top level of a module: defined, imported, starred, or a submodule."""
+        found = self._static[facts].get(name) or self.scope_value(facts.body, name)
+        if found is not None:
+            only = found.only
+            if isinstance(only, Imported):
+                return self.resolve(only) if only.rest else found
+            return found
+        starred = self.star_value(facts, name)
+        if starred is not None:
+            only = starred.only
+            return self.resolve(only) if isinstance(only, Imported) else starred
+        inner = self.project.imports.submodule(facts.path, name) if self.project is not None else None
+        return value_of(self._import(name, inner, ())) if inner is not None else None
 
     def star_value(self, module: ModuleFacts, name: str) -> Value | None:
-        """What a name is that only a star import of a project file can bring; None where nothing is known."""
+        """What a name is that only a star import of a project file can bring; None where none brings it."""
+        for home in reversed(module.star_imports):
+            located = self.project.imports.locate(module.path, home) if self.project is not None else None
+            if located is None or located.rest or not self._mentions_name(located.path, name):
+                continue
+            candidate = self._import(f"{home.lstrip('.')}.{name}", located.path, (name,))
+            if self.resolve(candidate) is not None:
+                return value_of(candidate)
         return None
+
+    def _mentions_name(self, path: str, name: str) -> bool:
+        text = self.project.files.text(path) if self.project is not None else None
+        return text is not None and (name in text or "import *" in text)
 
     def static_names(self, module: ModuleFacts) -> dict[str, Value]:
         """Functions and classes that a module binds once."""
@@ -240,33 +339,17 @@ class Program(Hierarchy):
         frame = self._frames.get(scope)
         return frame.state.env.get(name) if frame is not None else scope.exit_env.get(name)
 
-    def stored(self, holder: Obj, name: str) -> Value | None:
-        """All that was ever stored in an attribute of an object."""
-        found = None
-        for module in self.modules.values():
-            value = module.stores.get((holder, name))
-            if value is not None:
-                found = value if found is None else found | value
-        return found
-
-    def elements(self, display: Made) -> list[Value]:
-        """The elements of a list (or tuple, or dict) that was made at one place."""
-        found = []
-        for module in self.modules.values():
-            found += [value for (holder, name), value in module.elements.items() if holder is display]
-        return found
+    def named_module(self, name: str) -> ModuleFacts | None:
+        """The module of that name, if it was read."""
+        return self.modules.get(name)
 
     # -- gradients ---------------------------------------------------------------
-
-    def mark_needed(self, site: Site) -> None:
-        """Something differentiates what a forward pass gave."""
-        site.needed = True
 
     def differentiate(self, facts: FunctionFacts) -> None:
         """A function is handed to something that takes its gradient: all that it gives back is needed."""
         if self.summarise(facts):
             for site in facts.sites.values():
-                site.needed = True
+                site.needed_inside = True
 
     def grad_of_wrapper(self, decorator: FunctionFacts) -> Events | None:
         """The grad mode in which a decorator of the project runs what it decorates; None where it leaves it alone."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .entry import Entries
-from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, bind
+from .facts import Call, ClassFacts, FunctionFacts, bind
+from .horizon import Horizon
 from .values import (
     ANY,
     NOTHING,
@@ -59,11 +60,11 @@ TOP = Context()
 
 
 class Resolver:
-    """Resolves values of one module's program."""
+    """Resolves values as one file may know them."""
 
-    def __init__(self, module: ModuleFacts, entries: Entries) -> None:
-        self.module, self.entries = module, entries
-        self.program = module.program
+    def __init__(self, horizon: Horizon, entries: Entries) -> None:
+        self.horizon, self.entries = horizon, entries
+        self.program = horizon.program
 
     def resolve(self, value: Value, context: Context = TOP, steps: int = MOST_STEPS) -> Value:
         """The value with its symbols replaced by what they can be; UNKNOWN joins in where somebody else may decide."""
@@ -88,7 +89,7 @@ class Resolver:
         return value_of(atom)
 
     def _self(self, symbol: Self, context: Context) -> Value:
-        if context.instance is None or context.cls is None or symbol.cls not in self.program.family(context.cls):
+        if context.instance is None or context.cls is None or symbol.cls not in self.horizon.family(context.cls):
             return value_of(symbol)
         return value_of(context.instance)
 
@@ -102,7 +103,7 @@ class Resolver:
             at = at.parent
         facts = param.function
         found = NOTHING
-        for call in facts.callers[:50]:
+        for call in self.horizon.callers(facts)[:50]:
             given = call.bindings.get(param.name)
             found = found | (
                 self.resolve(given, TOP, steps) if given is not None else self._missing(facts, param, call)
@@ -159,7 +160,7 @@ class Resolver:
         return found if found.atoms else None
 
     def _stored(self, holder: Obj, name: str) -> Value | None:
-        return self.program.stored(holder, name)
+        return self.horizon.stored(holder, name)
 
     def instance_context(self, holder: Obj, cls: ClassFacts, context: Context) -> Context:
         """The context in which a constructor's parameters are what this object was made with."""
@@ -219,7 +220,7 @@ class Resolver:
 
     def contexts(self, facts: FunctionFacts) -> Iterator[Context]:
         """One context for each known call of a function; the open one if there may be others."""
-        for call in facts.callers[:50]:
+        for call in self.horizon.callers(facts)[:50]:
             bindings = {facts.params[n]: v for n, v in call.bindings.items() if n in facts.params}
             for name, param in facts.params.items():
                 if param not in bindings and name in facts.defaults and not call.arguments.open:

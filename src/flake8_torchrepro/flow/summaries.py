@@ -289,7 +289,7 @@ class Summaries(Frame):
         found = []
         span = place(node)
         for inner in list(callee.sites.values())[:MOST_INNER]:
-            if inner.needed or not any(event.kind == ENTRY for event in inner.modes):
+            if inner.needed_inside or not any(event.kind == ENTRY for event in inner.modes):
                 continue
             if all(event.kind == OFF for event in inner.grad):
                 continue

@@ -160,6 +160,19 @@ class Dotted(Obj):
         return self.name
 
 
+class Imported(Dotted):
+    """A name that an import says is the project's own: a module's file, and what to look up in it.
+
+    It is resolved only when a question needs it, since that reads the other file.
+    """
+
+    __slots__ = ("path", "rest")
+
+    def __init__(self, name: str, path: str, rest: tuple[str, ...]) -> None:
+        super().__init__(name)
+        self.path, self.rest = path, rest
+
+
 class Arguments(NamedTuple):
     """What a call hands over. ``open`` means that a ``*`` or ``**`` may hand over more than is listed."""
 

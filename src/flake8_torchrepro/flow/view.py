@@ -12,6 +12,7 @@ from .determinism import Determinism
 from .entry import Entries
 from .facts import FunctionFacts, ModuleFacts
 from .forward import Judge
+from .horizon import Horizon
 from .layout import Layout
 from .loaders import Loaders
 from .resolve import Resolver
@@ -35,14 +36,19 @@ class ModuleView:
         return (self.facts.body, *self.facts.functions)
 
     @functools.cached_property
+    def horizon(self) -> Horizon:
+        """The modules whose callers and stores count as known."""
+        return Horizon([self.facts])
+
+    @functools.cached_property
     def entries(self) -> Entries:
         """What held when each function was entered."""
-        return Entries(self.facts)
+        return Entries(self.horizon)
 
     @functools.cached_property
     def resolver(self) -> Resolver:
         """What values really are."""
-        return Resolver(self.facts, self.entries)
+        return Resolver(self.horizon, self.entries)
 
     @functools.cached_property
     def layout(self) -> Layout:
@@ -62,4 +68,4 @@ class ModuleView:
     @functools.cached_property
     def judge(self) -> Judge:
         """Which forward passes build a graph that nothing uses."""
-        return Judge(self.facts, self.entries)
+        return Judge(self.horizon, self.entries)

@@ -7,7 +7,19 @@ from pathlib import Path
 
 SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch", ".mk", ".env", ".yml", ".yaml", ".toml", ".dockerfile")
 NAMES = ("dockerfile", "makefile", "justfile", "procfile", ".env", ".envrc")
-FOLDERS = ("", "scripts", "script", "bin", "docker", ".github/workflows", "ci", ".circleci", "slurm", "tools", "configs")
+FOLDERS = (
+    "",
+    "scripts",
+    "script",
+    "bin",
+    "docker",
+    ".github/workflows",
+    "ci",
+    ".circleci",
+    "slurm",
+    "tools",
+    "configs",
+)
 MOST_BYTES = 200_000
 
 

@@ -140,7 +140,8 @@ class Index:
 
 def _names(match: re.Match[str]) -> list[str]:
     if match["whole"]:
-        return [name for part in match["whole"].split(",") if (name := NAME.match(part.strip())) for name in (name[0],)]
+        found = (NAME.match(part.strip()) for part in match["whole"].split(","))
+        return [name[0] for name in found if name]
     home = match["home"]
     joint = "" if home.endswith(".") else "."
     names = [part.split(" as ")[0].strip() for part in match["names"].strip("()").replace("\\", " ").split(",")]

@@ -105,7 +105,7 @@ def fit(model, batches, optimizer, check):
 
 def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterator[Event]:
     late = [event for event in site.modes if event.kind == EVAL and event.at > site.span and event.origin == event.at]
-    if not late or site.needed or site.inner:
+    if not late or site.inner or module.horizon.is_needed(site):
         return
     others = {event.kind for event in module.entries.modes(facts, site.modes - frozenset(late))} - {EVAL}
     entry_is_eval = any(event.kind == ENTRY for event in site.modes) and not others
@@ -117,7 +117,7 @@ def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterat
         if any(e.kind == EVAL and e not in late for e in site.modes):
             return  # evaluation mode before the loop, and again in it: set by turns
         loop = _common_loop(module, site.span, event.at)
-        if loop is not None and not _trains(facts, loop):
+        if loop is not None and not _trains(module, facts, loop):
             yield event
 
 
@@ -131,11 +131,11 @@ def _common_loop(module: ModuleView, forward: Span, eval_: Span) -> LoopNode | N
     return common[-1] if common else None
 
 
-def _trains(facts: FunctionFacts, loop: LoopNode) -> bool:
+def _trains(module: ModuleView, facts: FunctionFacts, loop: LoopNode) -> bool:
     """Whether the loop trains, or sets training mode on purpose."""
     span = span_of(loop)
     inside = [site for site in facts.sites.values() if span[:2] <= site.span[:2] and site.span[2:] <= span[2:]]
-    if any(site.needed for site in inside):
+    if any(module.horizon.is_needed(site) for site in inside):
         return True
     for mode in facts.mode_sets.values():
         if mode.kind in (TRAIN, OPEN) and span[:2] <= mode.span[:2] and mode.span[2:] <= span[2:]:
