@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from .finding import Finding
 from .flow.program import Program
+from .project.project import Project
 from .rule import Rule, all_rules
 from .settings import Settings
 from .source import Source
@@ -17,10 +21,21 @@ def rules_for(text: str, settings: Settings) -> list[Rule]:
     return [rule for rule in wanted if rule.triggers.search(text)]
 
 
+@functools.cache
+def _program(project: Project, settings: Settings) -> Program:
+    return Program(settings, project)
+
+
+def program_for(path: Path, settings: Settings) -> Program:
+    """The program around a file: one for each project, which remembers what it has read."""
+    return _program(Project.of(path, settings.root), replace(settings, select=(), ignore=()))
+
+
 def analyze(
     source: Source, settings: Settings, program: Program | None = None, rules: Sequence[Rule] | None = None
 ) -> list[Finding]:
-    """The findings of one file, by place. ``program`` holds what is known of other files (None: nothing).
+    """The findings of one file, by place. ``program`` holds what is known of other files (None: nothing,
+    ``program_for`` gives the one of the file's project).
 
     ``rules`` are those that ``rules_for`` gave for the text, where the caller has asked already.
     """

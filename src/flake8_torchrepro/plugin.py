@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from . import __version__
-from .analysis import analyze
+from .analysis import analyze, program_for
 from .settings import Settings
 from .source import Source
 
@@ -61,7 +61,7 @@ class TorchReproPlugin:
         """The findings of the file. A file that is nested too deeply to follow gives none, never an exception."""
         source = Source(Path(self._path), "".join(self._lines), self._tree)
         try:
-            findings = analyze(source, self.settings)
+            findings = analyze(source, self.settings, program_for(source.path, self.settings))
         except (RecursionError, MemoryError):
             return
         except Exception as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     torch_version: tuple[int, int] | None = None  # the oldest torch that the code must run on; None: not declared
     seeders: tuple[str, ...] = ()  # the user's own helpers that seed everything, as dotted names
+    root: Path | None = None  # of the project; None: found from the file
     guards: tuple[str, ...] = ()  # the user's own decorators and context managers that switch gradients off
 
     def wants(self, code: str) -> bool:

@@ -1,8 +1,9 @@
 """Small programs that say in their comments what is known at a line, and the reading of those comments.
 
 A mark is ``# words``. Words of modes: ``eval``, ``train``, ``fresh`` (alternatives as ``eval|train``), ``maybe`` (neither
-surely evaluation nor surely training), ``!eval`` (not surely evaluation), ``!train``. Words of the grad mode: ``on``, ``off``,
-``unsure``, ``!on``. Words of the verdict: ``fault``, ``fine``, and the reasons for being fine, ``needed`` among them. ``none``: no forward pass.
+surely evaluation nor surely training), ``!eval`` (not surely evaluation), ``!train``. Words of the grad mode: ``on``,
+``off``, ``unsure``, ``!on``. Words of the verdict: ``fault``, ``fine``, and the reasons for being fine, ``needed`` among
+them. ``none``: no forward pass.
 """
 
 from __future__ import annotations

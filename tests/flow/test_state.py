@@ -48,12 +48,23 @@ OBJECTS: list[Obj] = [
     MODEL.part("head").part("norm"),
     MADE[0].part("head").part("norm"),
 ]
-ATOMS: list[Atom] = [UNKNOWN, Const(1), Const(True), Const(1, sure=False), Const("a"), MODEL, MADE[0], MODEL.part("head")]
+ATOMS: list[Atom] = [
+    UNKNOWN,
+    Const(1),
+    Const(True),
+    Const(1, sure=False),
+    Const("a"),
+    MODEL,
+    MADE[0],
+    MODEL.part("head"),
+]
 ORIGINS: list[Origin] = [LEAF, MODEL, MADE[1]]
 
 values = st.builds(Value, st.frozensets(st.sampled_from(ATOMS), max_size=4), st.frozensets(st.sampled_from(ORIGINS)))
 events = st.frozensets(
-    st.builds(lambda kind, line: Event(kind, Span(line, 0, line, 5)), st.sampled_from((EVAL, TRAIN, OPEN)), st.integers(1, 4)),
+    st.builds(
+        lambda kind, line: Event(kind, Span(line, 0, line, 5)), st.sampled_from((EVAL, TRAIN, OPEN)), st.integers(1, 4)
+    ),
     min_size=1,
     max_size=2,
 )

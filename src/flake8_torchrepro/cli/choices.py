@@ -49,9 +49,9 @@ class Choices:
         settings = Settings(
             chosen if select and chosen else ("", *chosen),
             dropped,
-            torch_version or config.torch_version,
-            config.torch_seeders,
-            config.torch_guards,
+            torch_version=torch_version or config.torch_version,
+            seeders=config.torch_seeders,
+            guards=config.torch_guards,
         )
         per_file = tuple((normalized(pattern, os.curdir), codes) for pattern, codes in config.per_file_ignores)
         return cls(settings, per_file, config.exclude, noqa and not config.disable_noqa, unsafe)

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from ..analysis import analyze, rules_for
+from ..analysis import analyze, program_for, rules_for
 from ..finding import Finding
 from ..fix.engine import Repaired, is_applicable, repair
 from ..fix.files import read_file, write_atomically
@@ -98,7 +98,7 @@ def _examine(path: str, choices: Choices, mode: Mode) -> Outcome:
     source = Source.parse(file.text, path)
 
     def look(source: Source, rules: Sequence[Rule] | None = None) -> list[Finding]:
-        found = analyze(source, settings, rules=rules)
+        found = analyze(source, settings, program_for(Path(path), settings), rules)
         return visible(source, found) if choices.noqa else found
 
     findings = look(source, rules)

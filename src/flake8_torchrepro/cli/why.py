@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..analysis import program_for
 from ..fix.files import read_file
 from ..flow.explain import why as explain_line
-from ..flow.program import Program
 from ..source import Source
 from .choices import Choices
 from .discovery import complaint
@@ -36,4 +36,4 @@ def _explained(path: str, line: int, choices: Choices) -> list[str]:
     source = Source.parse(read_file(Path(path)).text, path)
     if not 1 <= line <= len(source.lines):
         raise WhyProblem(f"{path} has {len(source.lines)} line{'' if len(source.lines) == 1 else 's'}")
-    return explain_line(Program(choices.settings_for(path)).view(source), line)
+    return explain_line(program_for(Path(path), choices.settings_for(path)).view(source), line)

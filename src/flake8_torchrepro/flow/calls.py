@@ -117,7 +117,7 @@ class Calls(Expressions):
     # -- objects that are called ---------------------------------------------------------------
 
     def _call_object(self, node: ast.expr, obj: Obj, callee: Value, arguments: Arguments) -> Value:
-        cls = self.class_of(obj)
+        cls = self.class_of(obj) if self.is_followed(obj) else None
         if cls is not None and not self.program.is_module_class(cls):
             method = self.program.method(cls, "__call__")
             if method is not None:
@@ -181,19 +181,9 @@ class Calls(Expressions):
                             continue
                         self._lose(inner)
             return
-        if obj in self.state.modes or self._has_mode(obj):
+        is_symbol = isinstance(obj, (Param, Part, Outer))
+        if self.has_mode(obj) or (is_symbol and obj in self.facts.ran):
             self.state.set_mode(obj, UNKNOWN_EVENTS)
-
-    def _has_mode(self, obj: Obj) -> bool:
-        """Whether something set a mode on the object, on what it is part of or on a part of it, in this function."""
-        at: Obj = obj
-        while isinstance(at, Part):
-            at = at.parent
-            if at in self.state.modes:
-                return True
-        return any(isinstance(part, Part) and part.root is obj.root for part in self.state.modes) or (
-            obj not in self.state.modes and isinstance(obj, (Param, Part, Outer)) and obj in self.facts.ran
-        )
 
     # -- unresolved callees ---------------------------------------------------------------
 

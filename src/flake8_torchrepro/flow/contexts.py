@@ -10,7 +10,7 @@ from .assignments import Assignments
 from .facts import FunctionFacts, ModeSet, Slip
 from .frame import called_name, place
 from .state import ENTRY, NO_EVENTS, OFF, UNKNOWN_EVENTS, Event, Events
-from .values import Atom, Class, Const, Dotted, Function, Made, Obj, Value
+from .values import Atom, Class, Const, Dotted, Function, Imported, Made, Obj, Value
 
 IDLE_GUARDS = frozenset(SWITCHES) - {"torch.set_grad_enabled"}
 
@@ -37,7 +37,7 @@ class Contexts(Assignments):
         managers: list[tuple[FunctionFacts, ast.expr]] = []
         for item in node.items:
             held = self.state.grad
-            context = self.eval(item.context_expr)
+            context = self.eagerly(item.context_expr)
             span = place(item.context_expr)
             self._note_slips(node, item.context_expr, context)
             if self.enter_guard(context, span, item.context_expr):
@@ -94,6 +94,16 @@ class Contexts(Assignments):
         if guard is not None:
             self.facts.slips[(guard, "await")] = Slip("await", guard)
         return super()._await(node)
+
+    def eagerly(self, node: ast.expr) -> Value:
+        """Evaluate what may switch gradients: what it calls is looked up in other files too."""
+        outer, self.is_eager = self.is_eager, True
+        value = self.eval(node)
+        self.is_eager = outer
+        only = value.only
+        if isinstance(only, Imported):
+            value = self.program.resolve(only) or value
+        return value
 
     def enter_guard(self, context: Value, span: Span, node: ast.expr | None = None) -> bool:
         """Enter a context manager. True where it sets the grad mode (and will restore it)."""

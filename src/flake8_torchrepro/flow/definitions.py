@@ -39,7 +39,7 @@ class Definitions(Contexts):
             self._note_annotation(facts, argument)
         held = self.state.grad
         for decorator in node.decorator_list:
-            value = self.eval(decorator)
+            value = self.eagerly(decorator)
             facts.decorators += (value,)
             self._decorate(facts, decorator, value)
         self.state.grad = held

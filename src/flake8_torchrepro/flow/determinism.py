@@ -28,6 +28,7 @@ class Determinism:
 
     def __init__(self, modules: list[ModuleFacts], resolver: Resolver) -> None:
         self.modules, self.resolver = modules, resolver
+        self.project = modules[0].program.project
         found = [request for module in modules for request in self._requests(module)]
         strong = [request for request in found if not request.weak]
         self.requests = found if strong or self._seeds() else []
@@ -74,5 +75,8 @@ class Determinism:
 
     @property
     def workspace_is_set(self) -> bool:
-        """Whether the program sets cuBLAS's workspace variable, to whatever value."""
-        return bool(self.settings_of(CUBLAS_WORKSPACE))
+        """Whether the program, or a shell, container or CI file around it, sets cuBLAS's workspace variable."""
+        if self.settings_of(CUBLAS_WORKSPACE):
+            return True
+        name = CUBLAS_WORKSPACE.removeprefix("env:")
+        return self.project is not None and self.project.environment_mentions(name)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..torch_api.modules import DATASET_WRAPPERS
 from ..torch_api.randomness import DRAW_METHODS, GENERATOR_CLASSES, NUMPY_DRAWS
-from .facts import Call, FunctionFacts
+from .facts import Call, FunctionFacts, bind
 from .resolve import TOP, Context, Resolver
-from .values import Arguments, Atom, Class, Dotted, Function, Made, Obj, Part, Partial, Self, Value, value_of
+from .values import Arguments, Atom, Dotted, Function, Imported, Made, Obj, Part, Partial, Self, Value, value_of
 
 MOST_FUNCTIONS = 60
 ITEM_METHODS = ("__getitem__", "__getitems__", "__iter__")
@@ -42,9 +42,10 @@ class Drawing:
     def _dataset_atom(self, atom: Atom, context: Context) -> None:
         if not isinstance(atom, Made):
             return
-        if isinstance(atom.maker, Class):
+        cls = self.program.class_of(atom)
+        if cls is not None:
             for name in ITEM_METHODS:
-                method = self.program.method(atom.maker.facts, name)
+                method = self.program.method(cls, name)
                 if method is not None:
                     self._method(method, atom, context)
         elif isinstance(atom.maker, Dotted) and atom.maker.name in DATASET_WRAPPERS:
@@ -77,15 +78,15 @@ class Drawing:
             case Partial():
                 for inner in self.resolver.resolve(atom.callee, context).atoms:
                     self._callable_atom(inner, context)
-            case Made(maker=Class(facts=cls)):
-                for name in ("__call__", "forward"):
-                    method = self.program.method(cls, name)
-                    if method is not None:
-                        self._method(method, atom, context)
-                        break
             case Made(maker=Dotted(name=maker)) if maker in DATASET_WRAPPERS:
                 for given in atom.arguments.values():
                     self._elements(given, context, self.callable)
+            case Made():
+                cls = self.program.class_of(atom)
+                names = ("__call__", "forward") if cls is not None else ()
+                methods = [self.program.method(cls, name) for name in names if cls is not None]
+                for method in [method for method in methods if method is not None][:1]:
+                    self._method(method, atom, context)
 
     def _method(self, method: FunctionFacts, instance: Obj, context: Context) -> None:
         cls = self.program.class_of(instance)
@@ -105,11 +106,13 @@ class Drawing:
 
     def _call(self, call: Call, context: Context) -> None:
         callee = call.callee
-        if isinstance(callee, Dotted) and not call.method:
+        if isinstance(callee, Dotted) and not isinstance(callee, Imported) and not call.method:
             if NUMPY_DRAWS.fullmatch(callee.name):
                 self.draws.append(Draw(call))
             elif callee.name in ("torch.utils.data.get_worker_info", "numpy.random.seed"):
                 self.reseeds = True
+        elif isinstance(callee, Imported):
+            self._imported_call(call, callee, context)
         elif isinstance(callee, Function):
             self._project_call(call, callee, context)
         elif call.method:
@@ -117,6 +120,17 @@ class Drawing:
         elif isinstance(callee, Obj):
             for atom in self.resolver.resolve(value_of(callee), context).atoms:
                 self._callable_atom(atom, context)
+
+    def _imported_call(self, call: Call, callee: Imported, context: Context) -> None:
+        """A call of another file's function (or of a method of its class)."""
+        found = self.program.resolve(callee)
+        for atom in found.atoms if found is not None and not call.method else ():
+            if isinstance(atom, Function):
+                facts = atom.facts
+                self.program.summarise(facts)
+                given = bind(facts, call.arguments, None)
+                bindings = {facts.params[name]: value for name, value in given.items() if name in facts.params}
+                self.function(facts, Context(bindings, None, None, context), call.arguments)
 
     def _project_call(self, call: Call, callee: Function, context: Context) -> None:
         facts = callee.facts
@@ -139,8 +153,9 @@ class Drawing:
             if isinstance(atom.maker, Dotted) and atom.maker.name in GENERATOR_CLASSES:
                 if call.method in DRAW_METHODS and isinstance(call.callee, Obj) and call.callee is not atom:
                     self.draws.append(Draw(call, atom))
-            elif isinstance(atom.maker, Class):
-                method = self.program.method(atom.maker.facts, call.method)
+            else:
+                cls = self.program.class_of(atom)
+                method = self.program.method(cls, call.method) if cls is not None else None
                 if method is not None:
                     self._method(method, atom, context)
 

@@ -21,6 +21,7 @@ from .values import (
     Const,
     Dotted,
     Function,
+    Imported,
     Made,
     Obj,
     Origin,
@@ -87,7 +88,11 @@ class Expressions(Summaries):
     def _attribute_of_atom(self, atom: object, name: str, node: ast.expr) -> Value:
         if isinstance(atom, Dotted):
             stored = self.state.heap.get((atom, name))
-            return stored if stored is not None else self.dotted(f"{atom.name}.{name}")
+            if stored is not None:
+                return stored
+            if isinstance(atom, Imported):
+                return value_of(self.program.member(atom, name))
+            return self.dotted(f"{atom.name}.{name}")
         if isinstance(atom, Class):
             method = self.program.method(atom.facts, name)
             if method is not None:
@@ -100,7 +105,7 @@ class Expressions(Summaries):
         return ANY
 
     def _attribute_of_object(self, obj: Obj, name: str, node: ast.expr) -> Value:
-        cls = self.class_of(obj)
+        cls = self.class_of(obj) if self.is_followed(obj) else None
         if cls is not None:
             method = self.program.method(cls, name)
             if method is not None and method.kind == "property":

@@ -23,6 +23,7 @@ from .values import (
     Const,
     Dotted,
     Function,
+    Imported,
     Made,
     Obj,
     Origin,
@@ -69,6 +70,7 @@ class Frame:
         self.clones: dict[tuple[int, Obj], Made] = {}
         self.conditions: list[Condition] = []
         self.loop_depth = 0
+        self.is_eager = False  # the call at hand is a decorator or a context manager, whose effect matters
         self.via: Span | None = None  # the partial whose callee is being called
         self.reachable = True
 
@@ -175,6 +177,28 @@ class Frame:
     def class_of(self, obj: Obj) -> ClassFacts | None:
         """The project's class of an object, where it is known."""
         return self.program.class_of(obj)
+
+    def is_followed(self, obj: Obj) -> bool:
+        """Whether it matters here what another file says of an object: only of modules whose mode is known."""
+        at = obj
+        while isinstance(at, Part):
+            at = at.parent
+        if isinstance(at, Made):
+            return not isinstance(at.maker, Imported) or self.has_mode(obj)
+        return not isinstance(at, Imported) or self.has_mode(obj)
+
+    def has_mode(self, obj: Obj) -> bool:
+        """Whether something set a mode on the object, on what it is part of or on a part of it, in this function."""
+        if not self.state.modes:
+            return False
+        at: Obj = obj
+        while True:
+            if at in self.state.modes:
+                return True
+            if not isinstance(at, Part):
+                break
+            at = at.parent
+        return any(isinstance(part, Part) and part.root is obj.root for part in self.state.modes)
 
     # -- origins ---------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..torch_api.grad import FRAMEWORK_BASES
 from ..torch_api.modules import MODULE_BASES
 from .facts import ClassFacts, FunctionFacts
-from .values import Class, Dotted, Made, Obj, Param, Part, Self, Value
+from .values import Atom, Class, Dotted, Imported, Made, Obj, Param, Part, Self, Value
 
 
 class Hierarchy:
@@ -21,10 +21,21 @@ class Hierarchy:
         found = [cls]
         for current in found:
             for base in current.bases:
-                only = base.only
-                if isinstance(only, Class) and only.facts not in found and len(found) < 20:
-                    found.append(only.facts)
+                known = self.class_named(base.only)
+                if known is not None and known not in found and len(found) < 20:
+                    found.append(known)
         return found
+
+    def class_named(self, atom: Atom | None) -> ClassFacts | None:
+        """The project's class that an atom is, imported ones included."""
+        if isinstance(atom, Imported):
+            found = self.resolve(atom)
+            atom = found.only if found is not None else None
+        return atom.facts if isinstance(atom, Class) else None
+
+    def resolve(self, name: Imported) -> Value | None:
+        """See ``program``."""
+        raise NotImplementedError
 
     def method(self, cls: ClassFacts, name: str) -> FunctionFacts | None:
         """The method of that name, the project's bases included."""
@@ -45,7 +56,7 @@ class Hierarchy:
         """The bases that are not the project's."""
         for ancestor in self.ancestors(cls):
             for base in ancestor.bases:
-                if not isinstance(base.only, Class):
+                if self.class_named(base.only) is None:
                     yield base
 
     def is_module_class(self, cls: ClassFacts) -> bool:
@@ -67,11 +78,15 @@ class Hierarchy:
     def class_of(self, obj: Obj) -> ClassFacts | None:
         """The project's class of an object, where it can only be one."""
         if isinstance(obj, Made):
-            return obj.maker.facts if isinstance(obj.maker, Class) else None
+            return self.class_named(obj.maker)
         if isinstance(obj, Self):
             return obj.cls
         if isinstance(obj, Param):
             return obj.function.annotated.get(obj.name) if obj.function.annotated else None
+        if isinstance(obj, Imported):
+            found = self.resolve(obj)
+            only = found.only if found is not None else None
+            return self.class_named(only.maker) if isinstance(only, Made) else None
         if isinstance(obj, Part) and isinstance(obj.parent, (Self, Made)):
             holder = self.class_of(obj.parent)
             if holder is not None:
@@ -83,7 +98,7 @@ class Hierarchy:
             stored = ancestor.module.stores.get((ancestor.instance, name))
             if stored is not None:
                 only = stored.only
-                return only.maker.facts if isinstance(only, Made) and isinstance(only.maker, Class) else None
+                return self.class_named(only.maker) if isinstance(only, Made) else None
         return None
 
 

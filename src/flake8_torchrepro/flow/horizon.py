@@ -90,7 +90,7 @@ class Horizon:
         if isinstance(root, Outer):
             return root.scope.module
         if isinstance(root, Made):
-            return self.program.named_module(root.module)
+            return self.linted if root.module == self.linted.name else self.program.named_module(root.module)
         return None
 
 

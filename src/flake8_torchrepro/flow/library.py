@@ -20,6 +20,8 @@ from .values import (
     Arguments,
     Const,
     Dotted,
+    Imported,
+    Made,
     Partial,
     Value,
     constant,
@@ -62,6 +64,8 @@ class Library(Calls):
 
     def _imported_call(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
         name = callee.name
+        if isinstance(callee, Imported):
+            return self._project_call(node, callee, arguments)
         if name in RECORDED or name.startswith(RECORDED_PREFIXES) or randomness.TORCH_DRAWS.fullmatch(name):
             self.record_call(node, callee, arguments)
         handler = IMPORTED.get(name)
@@ -87,6 +91,36 @@ class Library(Calls):
             made = self.make(node, callee, arguments)
             return value_of(made)
         return self.unresolved(node, callee, last, arguments, NO_ORIGINS)
+
+    def _project_call(self, node: ast.expr, callee: Imported, arguments: Arguments) -> Value:
+        """A call of something that another file of the project defines: that file is read only if it matters here."""
+        self.record_call(node, callee, arguments)
+        if self._matters(callee, arguments):
+            found = self.program.resolve(callee)
+            if found is not None and callee not in found.atoms:
+                return self.apply(node, found, arguments)
+        self._take_unresolved(node, callee.rest[-1] if callee.rest else "", arguments, NO_ORIGINS)
+        made = self.make(node, callee, arguments)
+        return Value(frozenset((made,)), self.origins_of_all(arguments.values()))
+
+    def _matters(self, callee: Imported, arguments: Arguments) -> bool:
+        """Whether a call may set modes or gradients: it is handed a module whose mode is known, or its file does such."""
+        if self.is_eager or any(self._carries_mode(value) for value in arguments.values()):
+            return True
+        name = callee.rest[-1] if callee.rest else ""
+        return not name[:1].isupper() and self.program.switches_modes(callee)
+
+    def _carries_mode(self, value: Value) -> bool:
+        if value.atoms is ANY.atoms or not self.state.modes:
+            return False
+        return any(
+            self.has_mode(obj) or (isinstance(obj, Made) and obj.maker is None and self._holds_mode(obj))
+            for obj in value.objects()
+        )
+
+    def _holds_mode(self, display: Made) -> bool:
+        held = [value for (holder, _), value in self.state.heap.items() if holder is display]
+        return any(self.has_mode(obj) for value in held for obj in value.objects())
 
     def _library_call(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
         """A call into torch, NumPy or the builtins: it leaves modes alone; what it makes may be an object."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ..source import Span
 from ..torch_api.modules import DATA_LOADER, DATA_LOADER_PARAMETERS
 from .draws import Drawing
-from .facts import Call, FunctionFacts, ModuleFacts
+from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts
 from .resolve import TOP, Context, Resolver, argument
-from .values import Arguments, Class, Const, Dotted, Function, Made, Value
+from .values import Arguments, Class, Const, Dotted, Function, Imported, Made, Param, Part, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +38,19 @@ class Loaders:
         """Every loader that the file makes."""
         for call in self.module.calls_of(DATA_LOADER):
             yield Loader(call, call.span, call.arguments)
+        seen: set[Span] = set()
         for function in (self.module.body, *self.module.functions):
-            for call in function.made_classes.values():
-                if isinstance(call.callee, Class) and self._is_loader_class(call.callee):
+            for call in (*function.made_classes.values(), *function.calls.values()):
+                is_import = isinstance(call.callee, Imported) and not call.method and "oader" in call.callee.name
+                cls = self.program.class_named(call.callee) if is_import or isinstance(call.callee, Class) else None
+                if cls is not None and call.span not in seen and self._is_loader_class(cls):
+                    seen.add(call.span)
                     yield Loader(call, call.span, call.arguments, is_subclass=True)
 
-    def _is_loader_class(self, cls: Class) -> bool:
-        bases = self.program.external_bases(cls.facts)
+    def _is_loader_class(self, cls: ClassFacts) -> bool:
+        bases = self.program.external_bases(cls)
         is_loader = any(isinstance(base.only, Dotted) and base.only.name == DATA_LOADER for base in bases)
-        init = self.program.method(cls.facts, "__init__")
+        init = self.program.method(cls, "__init__")
         return is_loader and not (init is not None and self._gives_worker_init(init))
 
     def _gives_worker_init(self, init: FunctionFacts) -> bool:
@@ -59,6 +63,13 @@ class Loaders:
             return 0
         constants = self.resolver.resolve(given).constants()
         return max((int(c.value) for c in constants if isinstance(c.value, int)), default=0)
+
+    def depends_on_callers(self, loader: Loader) -> bool:
+        """Whether a caller decides what is loaded, or with how many workers."""
+        if loader.call.caller.is_module or self.worker_function(loader) is not None:
+            return False
+        given = (loader.argument("dataset"), loader.argument("num_workers"))
+        return any(_has_symbol(value) for value in given if value is not None)
 
     def worker_function(self, loader: Loader) -> Value | None:
         """What is given as ``worker_init_fn``; None where nothing is (a constant None included)."""
@@ -101,3 +112,7 @@ class Loaders:
                 yield atom.facts
             elif hasattr(atom, "callee") and not isinstance(atom, Made):
                 yield from self._functions(atom.callee)
+
+
+def _has_symbol(value: Value) -> bool:
+    return any(isinstance(atom, (Param, Part)) for atom in value.atoms)

@@ -23,6 +23,7 @@ from .values import (
     Class,
     Dotted,
     Function,
+    Imported,
     Made,
     Obj,
     Part,
@@ -56,6 +57,11 @@ class Methods(Containers):
         receiver = self.eval(func.value)
         if isinstance(receiver.only, Dotted):
             callee = self.attribute_of(receiver, name, func)
+            is_object = isinstance(receiver.only, Imported) and bool(receiver.only.rest)
+            if is_object and name in METHODS and self.program.class_named(receiver.only) is None:
+                return METHODS[name](self, node, receiver, name, self.arguments(node))
+            if isinstance(receiver.only, Imported):
+                return self.apply(node, callee, self.arguments(node))
             if isinstance(callee.only, Dotted) and name in ("eval", "train") and not _is_library(receiver.only.name):
                 return self.set_mode(node, receiver, name, self.arguments(node))
             return self.apply(node, callee, self.arguments(node))
@@ -83,7 +89,9 @@ class Methods(Containers):
                 if stored is not None and isinstance(stored.only, (Function, Partial, Class)):
                     found = found | stored
                     continue
-                cls = self.class_of(atom)
+                if name in METHODS and isinstance(atom, Made) and isinstance(atom.maker, Imported):
+                    continue  # a mode method until the class is asked for
+                cls = self.class_of(atom) if self.is_followed(atom) else None
                 method = self.program.method(cls, name) if cls is not None else None
                 found = found | (value_of(Function(method, atom)) if method is not None else NOTHING)
         return found
@@ -170,7 +178,8 @@ class Methods(Containers):
         """Whether ``obj.name(...)`` runs a part of a module rather than a method (a guess only for unknown classes)."""
         if not objects:
             return False
-        classes = [cls for obj in objects if (cls := self.class_of(obj)) is not None]
+        followed = [obj for obj in objects if self.is_followed(obj)]
+        classes = [cls for obj in followed if (cls := self.class_of(obj)) is not None]
         if classes and any(
             base.module.stores.get((base.instance, name)) for cls in classes for base in self.program.ancestors(cls)
         ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from typing import TYPE_CHECKING
 
 from ..project.project import Project
@@ -30,8 +31,12 @@ from .view import ModuleView
 if TYPE_CHECKING:
     from .frame import Frame
 
+MOST_TREES = 40
+MOST_SCRIPTS = 60
+ASKS_DETERMINISM = re.compile(r"determinis|cudnn|CUBLAS_WORKSPACE_CONFIG")
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 
+SWITCHES_MODES = re.compile(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
 FACTS = "_torchrepro_facts"  # where a definition's node keeps its facts while the tree lives
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -52,6 +57,7 @@ class Program(Hierarchy):
         self._counts: dict[ModuleFacts, dict[str, int]] = {}
         self._nodes: dict[FunctionFacts, FunctionNode] = {}
         self._unreadable: set[str] = set()
+        self._with_tree: list[ModuleFacts] = []
         self._frames: dict[FunctionFacts, Frame] = {}
         self._depth = 0
 
@@ -61,7 +67,9 @@ class Program(Hierarchy):
         """Interpret a file whole, and hand out what is known."""
         path = os.path.abspath(source.path)
         known = self.modules.get(self._name(path))
-        facts = known if known is not None and known.text == source.text else self._read(source, path)
+        if known is None or known.text != source.text:
+            known = self._read(source, path)
+        facts = known
         self.summarise_all(facts)
         return ModuleView(source, facts, self, self.settings)
 
@@ -83,11 +91,50 @@ class Program(Hierarchy):
             try:
                 source = Source.parse(text, path) if text is not None else None
                 if source is not None:
-                    return self._read(source, path)
+                    facts = self._read(source, path)
+                    self._forget_trees(facts)
+                    return facts
             except (SyntaxError, ValueError, RecursionError):
                 pass
             self._unreadable.add(name)
         return self.modules.get(name)
+
+    def _forget_trees(self, facts: ModuleFacts) -> None:
+        """Trees are large: of the modules that others import only the last few keep theirs."""
+        self._with_tree.append(facts)
+        while len(self._with_tree) > MOST_TREES:
+            self.summarise_all(self._with_tree.pop(0))
+
+    def importers(self, module: ModuleFacts, mentions: re.Pattern[str]) -> list[ModuleFacts]:
+        """The modules that import a module and mention a name of it, interpreted whole; tests are no callers."""
+        if self.project is None:
+            return []
+        index, files = self.project.index, self.project.files
+        found = []
+        for path in index.importers(module.path):
+            if not index.is_test(path) and mentions.search(files.text(path) or ""):
+                facts = self.module_at(path)
+                if facts is not None and facts is not module:
+                    self.summarise_all(facts)
+                    found.append(facts)
+        return found
+
+    def programs_of(self, module: ModuleFacts) -> list[list[ModuleFacts]]:
+        """For every script that reaches a module: the modules it reaches that may ask for determinism, this one too."""
+        if self.project is None:
+            return [[module]]
+        index, files = self.project.index, self.project.files
+        programs = []
+        for script in index.scripts(module.path)[:MOST_SCRIPTS]:
+            modules = [module]
+            for path in sorted(index.reach(script)):
+                if path != module.path and ASKS_DETERMINISM.search(files.text(path) or ""):
+                    facts = self.module_at(path)
+                    if facts is not None:
+                        self.summarise_all(facts)
+                        modules.append(facts)
+            programs.append(modules)
+        return programs
 
     def _name(self, path: str) -> str:
         return self.project.files.relative(path) if self.project is not None else path
@@ -96,7 +143,8 @@ class Program(Hierarchy):
         """Interpret the body of a file."""
         name = self._name(path)
         facts = ModuleFacts(name, path, self, source.text)
-        self.modules[name] = facts
+        if self.project is None or self.project.files.text(path) in (None, source.text):
+            self.modules[name] = facts  # else a text that is not (or not yet) on disk: nobody else may see it
         end = Span(1, 0, len(source.lines), 0)
         facts.body = FunctionFacts(facts, "<module>", end, kind="module", entry_grad=GRAD_ON)
         self._prepare(facts, source.tree)
@@ -317,6 +365,29 @@ class Program(Hierarchy):
             if self.resolve(candidate) is not None:
                 return value_of(candidate)
         return None
+
+    def switches_modes(self, name: Imported) -> bool:
+        """Whether the file that defines an imported name sets modes or gradients anywhere."""
+        path: str | None = name.path
+        if os.path.basename(name.path) == "__init__.py":
+            path = self._home(name)
+        text = self.project.files.text(path) if self.project is not None and path is not None else None
+        return text is not None and SWITCHES_MODES.search(text) is not None
+
+    def _home(self, name: Imported, steps: int = 6) -> str | None:
+        """The file where a name is defined, through the packages that hand it on."""
+        if not name.rest or steps <= 0:
+            return name.path
+        facts = self.module_at(name.path)
+        if facts is None:
+            return None
+        found = self._static[facts].get(name.rest[0]) or self.scope_value(facts.body, name.rest[0])
+        only = found.only if found is not None else None
+        if isinstance(only, Imported):
+            return self._home(only, steps - 1)
+        starred = self.star_value(facts, name.rest[0]) if found is None else None
+        only = starred.only if starred is not None else None
+        return self._home(only, steps - 1) if isinstance(only, Imported) else name.path
 
     def _mentions_name(self, path: str, name: str) -> bool:
         text = self.project.files.text(path) if self.project is not None else None

@@ -49,6 +49,12 @@ class Layer:
         given = self._given("dropout")
         return None if given is None else self.resolver.resolve(given, context)
 
+    def may_drop(self) -> bool:
+        """Whether dropout is given at all (as more than a plain zero)."""
+        given = self._given("dropout")
+        only = given.only if given is not None else None
+        return (given is not None or self.call.arguments.open) and not (isinstance(only, Const) and not only.value)
+
     def drops_between_layers(self) -> bool:
         """Whether a known context surely builds two layers or more with dropout between them."""
         return any(

@@ -24,6 +24,7 @@ from .values import (
     Condition,
     Const,
     Function,
+    Imported,
     Made,
     Obj,
     Outer,
@@ -86,12 +87,31 @@ class Resolver:
                 return self._self(atom, context)
             case Choice():
                 return self._choice(atom, context, steps - 1)
+            case Imported():
+                found = self.program.resolve(atom)
+                return value_of(atom) if found is None else self.resolve(found, TOP, steps - 1)
+            case Made(maker=Imported() as maker):
+                return self._made_elsewhere(atom, maker, context, steps - 1)
         return value_of(atom)
 
     def _self(self, symbol: Self, context: Context) -> Value:
         if context.instance is None or context.cls is None or symbol.cls not in self.horizon.family(context.cls):
             return value_of(symbol)
         return value_of(context.instance)
+
+    def _made_elsewhere(self, made: Made, maker: Imported, context: Context, steps: int) -> Value:
+        """What a function of another file gave back; an object of another file's class stays the object that it is."""
+        found = self.program.resolve(maker)
+        only = found.only if found is not None else None
+        if not isinstance(only, Function) or steps <= 0 or not self.program.summarise(only.facts):
+            return value_of(made)
+        facts = only.facts
+        given = bind(facts, made.arguments, value_of(only.bound) if only.bound is not None else None)
+        bindings = {facts.params[name]: value for name, value in given.items() if name in facts.params}
+        for name, param in facts.params.items():
+            if param not in bindings and name in facts.defaults and not made.arguments.open:
+                bindings[param] = self._default(facts, param, surely=True)
+        return self.resolve(facts.returns, Context(bindings, None, None, context), steps)
 
     # -- parameters ---------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..settings import Settings
@@ -20,15 +21,17 @@ from .resolve import Resolver
 if TYPE_CHECKING:
     from .program import Program
 
+MOST_IMPORTERS = 40  # modules that are read to find the callers of one file
+ROUNDS = 3  # how many calls up
 
-@dataclass(frozen=True)
+
 class ModuleView:
-    """What a rule sees: the file that is linted, its facts, and the program around it."""
+    """The file that is linted, its facts, and the program around it. Answers are computed when first asked."""
 
-    source: Source
-    facts: ModuleFacts
-    program: Program
-    settings: Settings
+    def __init__(self, source: Source, facts: ModuleFacts, program: Program, settings: Settings) -> None:
+        self.source, self.facts, self.program, self.settings = source, facts, program, settings
+        self._modules = [facts]
+        self._looked_up: set[FunctionFacts] = set()
 
     @functools.cached_property
     def functions(self) -> tuple[FunctionFacts, ...]:
@@ -36,9 +39,14 @@ class ModuleView:
         return (self.facts.body, *self.facts.functions)
 
     @functools.cached_property
+    def layout(self) -> Layout:
+        """The tree of the file, asked from its leaves up."""
+        return Layout(self.source)
+
+    @functools.cached_property
     def horizon(self) -> Horizon:
         """The modules whose callers and stores count as known."""
-        return Horizon([self.facts])
+        return Horizon(list(self._modules))
 
     @functools.cached_property
     def entries(self) -> Entries:
@@ -51,16 +59,6 @@ class ModuleView:
         return Resolver(self.horizon, self.entries)
 
     @functools.cached_property
-    def layout(self) -> Layout:
-        """The tree of the file, asked from its leaves up."""
-        return Layout(self.source)
-
-    @functools.cached_property
-    def determinism(self) -> Determinism:
-        """What asks for deterministic results in the program."""
-        return Determinism([self.facts], self.resolver)
-
-    @functools.cached_property
     def loaders(self) -> Loaders:
         """The data loaders of the file."""
         return Loaders(self.facts, self.resolver)
@@ -69,3 +67,53 @@ class ModuleView:
     def judge(self) -> Judge:
         """Which forward passes build a graph that nothing uses."""
         return Judge(self.horizon, self.entries)
+
+    @functools.cached_property
+    def programs(self) -> list[Determinism]:
+        """The determinism of each program that the file is part of: one for every script that reaches it."""
+        return [Determinism(modules, self.resolver) for modules in self.program.programs_of(self.facts)]
+
+    def where(self, module: ModuleFacts, line: int) -> str:
+        """A place in words: ``line 7`` of this file, ``models/net.py:7`` of another."""
+        return f"line {line}" if module is self.facts else f"{module.name}:{line}"
+
+    # -- callers in other files ----------------------------------------------------------------------------------------
+
+    def find_callers(self, functions: Iterable[FunctionFacts]) -> bool:
+        """Read the files that may call some functions, and the callers of those; True if more is known than before."""
+        before = len(self._modules)
+        wanted = [facts for facts in functions if facts not in self._looked_up and not facts.is_module]
+        for _ in range(ROUNDS):
+            wanted = [facts for facts in self._find_callers(wanted) if facts not in self._looked_up]
+            if not wanted:
+                break
+        if len(self._modules) == before:
+            return False
+        for name in ("horizon", "entries", "resolver", "loaders", "judge", "programs"):
+            self.__dict__.pop(name, None)
+        return True
+
+    def _find_callers(self, functions: list[FunctionFacts]) -> list[FunctionFacts]:
+        """One step up: the functions of other files that call some functions."""
+        self._looked_up.update(functions)
+        found: list[FunctionFacts] = []
+        for module in dict.fromkeys(facts.module for facts in functions):
+            mine = [facts for facts in functions if facts.module is module]
+            names = {name for facts in mine for name in self._names(facts)}
+            mentions = re.compile(r"\b(" + "|".join(sorted(map(re.escape, names))) + r")\b")
+            for other in self.program.importers(module, mentions)[:MOST_IMPORTERS]:
+                if other not in self._modules and len(self._modules) <= MOST_IMPORTERS:
+                    self._modules.append(other)
+            found += [call.caller for facts in mine for call in facts.callers if call.caller.module in self._modules]
+        return [facts for facts in dict.fromkeys(found) if not facts.is_module]
+
+    def _names(self, facts: FunctionFacts) -> Iterable[str]:
+        """The names by which another file may call a function."""
+        at: FunctionFacts | None = facts
+        while at is not None and not at.is_module:
+            if at.owner is not None:
+                yield at.owner.name
+                yield from (child.name for child in at.owner.children)
+            if not (at.name.startswith("__") or at.kind == "lambda"):
+                yield at.name
+            at = at.parent

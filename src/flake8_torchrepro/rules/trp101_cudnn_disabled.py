@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..edits import RemoveStatement, ReplaceStatement
 from ..finding import Finding, Fix, Safety
+from ..flow.determinism import Determinism
 from ..flow.facts import Setting
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
@@ -95,18 +96,18 @@ def loss(log_probs, targets, lengths, sizes):
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding an assignment."""
-        determinism = module.determinism
-        if not determinism.requests:
+        if not any(setting.name == f"{CUDNN}.enabled" for setting in module.facts.settings):
             return
-        for setting in determinism.cudnn_off:
+        program = next((program for program in module.programs if program.requests), None)
+        for setting in program.cudnn_off if program is not None else ():
             if setting.function.module is module.facts and not _is_restored(module, setting):
-                yield Finding(self.code, setting.span, _message(module), _fix(module, setting))
+                assert program is not None
+                yield Finding(self.code, setting.span, _message(module, program), _fix(module, setting, program))
 
 
-def _message(module: ModuleView) -> str:
-    request = module.determinism.requests[0]
-    here = request.module is module.facts
-    where = f"line {request.span.line}" if here else f"{request.module.path}:{request.span.line}"
+def _message(module: ModuleView, program: Determinism) -> str:
+    request = program.requests[0]
+    where = module.where(request.module, request.span.line)
     return (
         f"cuDNN is switched off beside deterministic settings ({where}): other kernels run, and the cuDNN flags have"
         " nothing to act on; leave it on, with `deterministic = True` and `benchmark = False`"
@@ -116,12 +117,10 @@ def _message(module: ModuleView) -> str:
 def _is_restored(module: ModuleView, setting: Setting) -> bool:
     """Whether the same function gives the flag another value later on the same path: a switch for a while."""
     mine = module.layout.expression(setting.span, ast.Attribute)
-    for other in module.determinism.settings_of(setting.name):
-        if (
-            other.function is not setting.function
-            or other.span <= setting.span
-            or other in module.determinism.cudnn_off
-        ):
+    for other in module.facts.settings:
+        if other.name != setting.name or other.function is not setting.function or other.span <= setting.span:
+            continue
+        if other.value == setting.value:
             continue
         theirs = module.layout.expression(other.span, ast.Attribute)
         if mine is None or theirs is None or not _are_exclusive(module, mine, theirs):
@@ -145,7 +144,7 @@ def left_branch(branch: ast.If, path: list[ast.AST]) -> bool:
     return any(node in branch.body for node in path if isinstance(node, ast.stmt))
 
 
-def _fix(module: ModuleView, setting: Setting) -> Fix:
+def _fix(module: ModuleView, setting: Setting, program: Determinism) -> Fix:
     target = module.layout.expression(setting.span, ast.Attribute)
     advice = "remove it, and set the two flags that make cuDNN deterministic"
     if target is None:
@@ -162,11 +161,11 @@ def _fix(module: ModuleView, setting: Setting) -> Fix:
         if not isinstance(statement, ast.Assign):
             return Fix(Safety.SHOW, advice)
         rest = _without(module, statement, target)
-    code = [*_missing(module, prefix), *rest]
+    code = [*_missing(program, prefix), *rest]
     block = module.layout.block(statement)
     if not code and len(block) == 1:
         code = [f"{prefix}.benchmark = False"]
-    safety = Safety.UNSAFE if _builds_recurrent_dropout(module) else Safety.SAFE
+    safety = Safety.UNSAFE if _builds_recurrent_dropout(program) else Safety.SAFE
     where = target_of(statement)
     edit = ReplaceStatement(where, "\n".join(code)) if code else RemoveStatement(where)
     return Fix(safety, advice, (edit,))
@@ -187,13 +186,14 @@ def _without(module: ModuleView, statement: ast.Assign, target: ast.Attribute) -
     return [ast.unparse(statement)]
 
 
-def _missing(module: ModuleView, prefix: str) -> list[str]:
+def _missing(program: Determinism, prefix: str) -> list[str]:
     """The two settings that do what was meant, as far as the program does not make them."""
     wanted = (("benchmark", "False"), ("deterministic", "True"))
-    settings = module.determinism.settings_of
+    settings = program.settings_of
     return [f"{prefix}.{name} = {value}" for name, value in wanted if not settings(f"{CUDNN}.{name}")]
 
 
-def _builds_recurrent_dropout(module: ModuleView) -> bool:
+def _builds_recurrent_dropout(program: Determinism) -> bool:
     """Whether the program holds the layers for which switching cuDNN off was an old workaround."""
-    return any(call.arguments.get("dropout", 5) is not None for call in module.facts.calls_of(*RECURRENT))
+    calls = (call for module in program.modules for call in module.calls_of(*RECURRENT))
+    return any(call.arguments.get("dropout", 5) is not None for call in calls)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..edits import AddImport, InsertStatement
 from ..finding import Finding, Fix, Safety
+from ..flow.determinism import Determinism
 from ..flow.recurrent import Recurrent
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
@@ -79,25 +80,29 @@ tagger = nn.GRU(64, 64, num_layers=2, dropout=0.3)
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding a layer."""
-        determinism = module.determinism
-        if not determinism.requests or determinism.workspace_is_set or determinism.cudnn_off:
+        layers = list(Recurrent(module.facts, module.resolver).layers())
+        if not any(layer.may_drop() for layer in layers):
             return
-        request = determinism.requests[0]
-        here = request.module is module.facts
-        where = f"line {request.span.line}" if here else f"{request.module.path}:{request.span.line}"
-        for layer in Recurrent(module.facts, module.resolver).layers():
+        program = next((p for p in module.programs if p.requests and not p.workspace_is_set and not p.cudnn_off), None)
+        if program is None:
+            return
+        if module.find_callers(layer.call.caller for layer in layers):
+            layers = list(Recurrent(module.facts, module.resolver).layers())
+        request = program.requests[0]
+        where = module.where(request.module, request.span.line)
+        for layer in layers:
             if layer.drops_between_layers():
                 message = (
                     f"dropout between the layers of nn.{layer.kind} is documented as not deterministic with cuDNN, although"
                     f" deterministic settings are on ({where}): set CUBLAS_WORKSPACE_CONFIG to :4096:8 before them"
                 )
-                yield Finding(self.code, layer.span, message, workspace_fix(module))
+                yield Finding(self.code, layer.span, message, workspace_fix(module, program))
 
 
-def workspace_fix(module: ModuleView) -> Fix:
+def workspace_fix(module: ModuleView, program: Determinism) -> Fix:
     """Set cuBLAS's variable before the first deterministic setting of the file; advice only where that is elsewhere."""
     advice = "set CUBLAS_WORKSPACE_CONFIG before the deterministic settings"
-    spans = sorted(r.span for r in module.determinism.requests if r.module is module.facts and not r.weak)
+    spans = sorted(r.span for r in program.requests if r.module is module.facts and not r.weak)
     node = next((n for n in module.layout.at(spans[0])), None) if spans else None
     if node is None:
         return Fix(Safety.SHOW, advice)

@@ -120,7 +120,9 @@ def embed(model, batch):
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding a forward pass."""
-        for facts in module.functions:
+        faulty = [facts for facts in module.functions if module.judge.faults(facts)]
+        module.find_callers(faulty)
+        for facts in faulty:
             sites = module.judge.faults(facts)
             guarding = Guarding(module, facts, sites) if sites else None
             for site in sites:
@@ -132,8 +134,8 @@ def _message(module: ModuleView, site: Site) -> str:
     event = module.judge.verdict(site).eval_event
     where = ""
     if event is not None and event.origin.line:
-        file = "" if event.module == module.facts.name else f"{event.module}:"
-        where = f" (set at {file or 'line '}{event.origin.line})"
+        file = "line " if event.module == module.facts.name else f"{event.module}:"
+        where = f" (set at {file}{event.origin.line})"
     what = "this call runs a forward pass" if site.inner else "forward pass"
     return (
         f"{what} in evaluation mode{where} with gradients on: its graph is built and never used, which costs memory and"

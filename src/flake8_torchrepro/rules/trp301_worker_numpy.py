@@ -116,6 +116,9 @@ loader = DataLoader(Scans(), num_workers=4)
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding a loader."""
+        module.find_callers(
+            loader.call.caller for loader in module.loaders.all() if module.loaders.depends_on_callers(loader)
+        )
         loaders = module.loaders
         for loader in loaders.all():
             if not loaders.workers(loader) or not loaders.has_no_worker_function(loader):
@@ -127,14 +130,13 @@ loader = DataLoader(Scans(), num_workers=4)
 
 
 def _message(module: ModuleView, draw: Draw) -> str:
-    function = draw.call.caller
-    file = "line " if function.module is module.facts else f"{function.module.path}:"
+    where = module.where(draw.call.caller.module, draw.call.span.line)
     declared = module.settings.torch_version
     versions = (
         f"torch {declared[0]}.{declared[1]} is allowed" if declared else "the oldest torch allowed is not declared"
     )
     return (
-        f"the workers' items draw from NumPy's global generator ({file}{draw.call.span.line}), which every worker copies"
+        f"the workers' items draw from NumPy's global generator ({where}), which every worker copies"
         f" before torch 1.9: all draw the same numbers; {versions}: give worker_init_fn=seed_worker, or declare torch >= 1.9"
     )
 

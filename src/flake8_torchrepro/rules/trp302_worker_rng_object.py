@@ -77,6 +77,9 @@ loader = DataLoader(Noisy(np.zeros(9)), num_workers=2)
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding a loader."""
+        module.find_callers(
+            loader.call.caller for loader in module.loaders.all() if module.loaders.depends_on_callers(loader)
+        )
         loaders = module.loaders
         for loader in loaders.all():
             if not loaders.workers(loader) or loaders.worker_function(loader) is not None:
