@@ -81,7 +81,7 @@ def _problem(view: ModuleView, line: int, word: str) -> str:
     if not sites:
         return "no forward pass"
     if word == "needed":
-        return "" if any(view.judge.horizon.is_needed(site) for site in sites) else "not needed"
+        return "" if any(view.horizon.is_needed(site) for site in sites) else "not needed"
     if word in REASONS:
         whys = [view.judge.verdict(site).why for site in sites]
         return "" if REASONS[word] in whys else f"{whys}"

@@ -39,6 +39,10 @@ CALM_CALLEES = re.compile(
     r"|min|sum|any|all|map|filter|reversed|set|list|tuple|dict|get_n_params|model_info|profile|get_model_complexity_info"
     r"|accuracy|accuracy_score|f1_score|mean|append|to_device|move_to_device|is_parallel|get_lr|timeit|time)"
 )
+# Wrappers that hold the same options under the same names.
+SAME_OPTIONS = re.compile(
+    r"vars|edict|[Ee]asy[Dd]ict|Attr(ibute)?Dict|Dot(ted)?Dict|dotdict|Munch|Bunch|CfgNode|DictConfig"
+)
 UNRESOLVED = Const("unresolved", sure=False)
 LEAF_NAMES = frozenset({"Variable", "tensor", "zeros", "ones", "rand", "randn", "full", "empty", "Parameter"})
 
@@ -125,7 +129,9 @@ class Calls(Expressions):
         if isinstance(obj, (Param, Part, Outer)):
             self.record_call(node, obj, arguments)
         if isinstance(obj, Made) and isinstance(obj.maker, Dotted) and self._is_guard(obj.maker.name):
-            return self._guarded_function(arguments)
+            for function in arguments.functions():
+                function.facts.handed_by.add(self.module)
+            return ANY  # a guarded function, which is not followed
         name = called_name(node)
         if grad_api.SOUNDS_DIFFERENTIATING.search(name):
             for value in arguments.values():
@@ -138,10 +144,6 @@ class Calls(Expressions):
 
     def _is_guard(self, name: str) -> bool:
         return name in grad_api.SWITCHES
-
-    def _guarded_function(self, arguments: Arguments) -> Value:
-        """``torch.no_grad()(function)``: what it calls is guarded by an object that is not followed further."""
-        return ANY
 
     def forward(self, node: ast.expr, objects: frozenset[Obj], arguments: Arguments, extra: frozenset[Origin]) -> Value:
         """A forward pass of one of the objects, if they are modules."""
@@ -191,6 +193,8 @@ class Calls(Expressions):
         self, node: ast.expr, callee: Atom | None, name: str, arguments: Arguments, extra: frozenset[Origin]
     ) -> Value:
         """A call of something that is not known: it gives something new, computed from all that it was handed."""
+        if SAME_OPTIONS.fullmatch(name) and len(arguments.positional) == 1 and arguments.positional[0].objects():
+            return arguments.positional[0]
         self._take_unresolved(node, name, arguments, extra)
         origins = self.origins_of_all(arguments.values()) | extra
         if name in LEAF_NAMES and flag_of(arguments.get("requires_grad"), False) is True:

@@ -13,6 +13,7 @@ from .values import (
     Arguments,
     Const,
     Dotted,
+    Imported,
     Made,
     Value,
     assumed,
@@ -93,13 +94,20 @@ class Containers(Library):
         default = arguments.keyword("default")
         value = assumed(default) if default is not None else constant(missing, sure=False)
         for obj in receiver.objects():
-            if option and not isinstance(obj, Dotted):
+            if option and (isinstance(obj, Imported) or not isinstance(obj, Dotted)):
                 self.set_attribute(obj, option, value)
         return ANY
 
     def _receiver(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         """``parse_args`` and its like: the options are where the parser holds them."""
         return receiver
+
+    def _parse_known(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
+        """``options, rest = parser.parse_known_args()``."""
+        made = self.make(node, None)
+        self.state.heap[(made, "[0]")] = receiver
+        self.state.heap[(made, "[1]")] = ANY
+        return value_of(made)
 
     def _prepare(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         if len(arguments.positional) == 1:

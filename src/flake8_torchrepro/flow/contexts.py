@@ -35,6 +35,7 @@ class Contexts(Assignments):
         before = self.state.grad
         restores = False
         managers: list[tuple[FunctionFacts, ast.expr]] = []
+        is_guarding = False
         for item in node.items:
             held = self.state.grad
             context = self.eagerly(item.context_expr)
@@ -44,20 +45,18 @@ class Contexts(Assignments):
                 restores = True
             else:
                 self.state.grad = held if self._is_calm(context, item.context_expr) else self.state.grad
+            is_guarding = is_guarding or guard_name(context.only) in IDLE_GUARDS
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, context)
             restores = restores or _holds_stack(context)
             managers += [(facts, item.context_expr) for facts in self._managers(context)]
-        self.guards.append((place(node), self._is_guarding(node)))
+        self.guards.append((place(node), is_guarding))
         self.block(node.body)
         self.guards.pop()
         if restores:
             self.state.grad = before
         for facts, expression in managers:
             self._leave_manager(facts, expression)
-
-    def _is_guarding(self, node: ast.With | ast.AsyncWith) -> bool:
-        return any(guard_name(self.made.get(id(item.context_expr))) in IDLE_GUARDS for item in node.items)
 
     def _note_slips(self, node: ast.With | ast.AsyncWith, expression: ast.expr, context: Value) -> None:
         """A guard that is not called, or that another guard around it makes void."""

@@ -11,7 +11,7 @@ from .facts import ClassFacts, FunctionFacts
 from .frame import called_name, place
 from .state import OFF, UNKNOWN_EVENTS, Event, Events
 from .summaries import Mapping
-from .values import Class, Dotted, Function, Made, Partial, Value, assumed, value_of
+from .values import Class, Dotted, Function, Imported, Made, Partial, Value, assumed, value_of
 
 KINDS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 CONTEXT_MANAGER = re.compile(r"(contextlib\.)?(async)?contextmanager")
@@ -48,8 +48,8 @@ class Definitions(Contexts):
         annotation = argument.annotation
         if isinstance(annotation, (ast.Name, ast.Attribute)):
             only = self.eval(annotation).only
-            if isinstance(only, Class):
-                facts.annotated[argument.arg] = only.facts
+            if isinstance(only, (Class, Imported)):
+                facts.annotated[argument.arg] = only
 
     def _decorate(self, facts: FunctionFacts, node: ast.expr, value: Value) -> None:
         """What one decorator does to the function's kind and to the grad mode in it."""
@@ -82,8 +82,6 @@ class Definitions(Contexts):
             return frozenset((Event(OFF, span, span, self.module.name),))
         functions = [atom for atom in value.atoms if isinstance(atom, Function)]
         wrapper = functions[0].facts if functions else None
-        if isinstance(node, ast.Call) and isinstance(only, Function):
-            wrapper = only.facts.parent  # a factory gave back its inner function: the outer one holds the name
         if wrapper is not None:
             return self.program.grad_of_wrapper(wrapper)
         return None

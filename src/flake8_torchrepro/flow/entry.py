@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .facts import Call, FunctionFacts
 from .horizon import Horizon
-from .state import ENTRY, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events
+from .state import ENTRY, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events, _for_part
 from .values import ANY, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
@@ -232,7 +232,7 @@ def _mode_in(modes: dict[Obj, Events], obj: Obj) -> Events:
     at: Obj = obj
     while True:
         if at in modes:
-            return modes[at]
+            return modes[at] if at is obj else _for_part(modes[at], at, obj)
         if not isinstance(at, Part):
             break
         at = at.parent

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..torch_api.grad import PLAIN_ATTRIBUTES
 from .frame import place
+from .state import NO_EVENTS
 from .summaries import Summaries
 from .values import (
     ANY,
@@ -25,7 +26,9 @@ from .values import (
     Made,
     Obj,
     Origin,
+    Outer,
     Part,
+    Partial,
     Value,
     constant,
     join_all,
@@ -105,6 +108,9 @@ class Expressions(Summaries):
         return ANY
 
     def _attribute_of_object(self, obj: Obj, name: str, node: ast.expr) -> Value:
+        if name == "training":  # read in order to be restored, perhaps
+            self.saved_modes[obj] = self.saved_modes.get(obj, NO_EVENTS) | self.state.mode(obj)
+            return value_of(obj.part(name))
         cls = self.class_of(obj) if self.is_followed(obj) else None
         if cls is not None:
             method = self.program.method(cls, name)
@@ -123,10 +129,29 @@ class Expressions(Summaries):
         if holder.atoms is ANY.atoms:
             return holder
         key = self.item_name(index)
+        chosen = self._chosen_from_table(holder, key)
+        if chosen is not None:
+            return chosen
         found = join_all(self.attribute(obj, key) if not isinstance(obj, Dotted) else ANY for obj in holder.objects())
         if not found.atoms or len(found.atoms) != len(holder.atoms):
             found = found | ANY
         return found.with_origins(holder.derived) if holder.derived else found
+
+    def _chosen_from_table(self, holder: Value, key: str) -> Value | None:
+        """An item of a table of functions or classes at module level, of this file or another; None of other things."""
+        symbol = holder.only
+        table: Value | None = None
+        if isinstance(symbol, Outer) and symbol.scope.is_module:
+            table = self.program.scope_value(symbol.scope, symbol.name)
+        elif isinstance(symbol, Imported):
+            table = self.program.resolve(symbol)
+        display = table.only if table is not None else None
+        if not isinstance(display, Made) or display.maker is not None:
+            return None
+        items = self.program.items(display)
+        chosen = items.get(key) or join_all(items.values())
+        is_callable = all(isinstance(atom, (Function, Class, Partial, Imported)) for atom in chosen.atoms)
+        return chosen if chosen.atoms and is_callable else None
 
     def item_name(self, index: Value) -> str:
         """The name of the part that a subscript speaks of: ``['key']``, ``[0]``, or ``[]`` for any."""
@@ -208,7 +233,7 @@ class Expressions(Summaries):
         element = self.eval(node.elt)
         self._leave_generators(outer)
         made = self.make(node, None)
-        self.state.heap[(made, "[]")] = element
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
         return value_of(made)
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
@@ -217,7 +242,7 @@ class Expressions(Summaries):
         element = self.eval(node.value)
         self._leave_generators(outer)
         made = self.make(node, None)
-        self.state.heap[(made, "[]")] = element
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
         return value_of(made)
 
     def _enter_generators(self, generators: list[ast.comprehension]) -> dict[str, Value]:
@@ -273,7 +298,15 @@ class Expressions(Summaries):
         return unknown_from(self.origins(value))
 
     def _boolean(self, node: ast.BoolOp) -> Value:
-        return join_all([self.eval(operand) for operand in node.values])
+        values = [self.eval(node.values[0])]
+        for operand in node.values[1:]:
+            if _is_plain(operand):
+                values.append(self.eval(operand))
+            else:  # it may not be reached
+                before = self.state.copy()
+                values.append(self.eval(operand))
+                self.state = self.state | before
+        return join_all(values)
 
     def _compare(self, node: ast.Compare) -> Value:
         self.eval(node.left)
@@ -283,18 +316,33 @@ class Expressions(Summaries):
 
     def _conditional(self, node: ast.IfExp) -> Value:
         condition = self.condition(node.test)
-        then, orelse = self.eval(node.body), self.eval(node.orelse)
+        if _is_plain(node.body) and _is_plain(node.orelse):
+            then, orelse = self.eval(node.body), self.eval(node.orelse)
+        else:
+            before = self.state.copy()
+            then = self.eval(node.body)
+            after, self.state = self.state, before
+            orelse = self.eval(node.orelse)
+            self.state = self.state | after
         if condition is None or then.derived or orelse.derived:
             return then | orelse
         if isinstance(then.only, Made) or isinstance(orelse.only, Made):
             return then | orelse
         return value_of(Choice(condition, then, orelse))
 
+    def branch_conditions(self, node: ast.expr) -> tuple[list[Condition], list[Condition]]:
+        """What must hold in the body of an ``if``, and what in its ``else``, as far as constants can decide it."""
+        if isinstance(node, ast.BoolOp):
+            parts = [found for operand in node.values if (found := self.condition(operand)) is not None]
+            return (parts, []) if isinstance(node.op, ast.And) else ([], [negated(part) for part in parts])
+        found = self.condition(node)
+        return ([found], [negated(found)]) if found is not None else ([], [])
+
     def condition(self, node: ast.expr) -> Condition | None:
         """The test as something that constants can decide; its effects happen. None where it is of another kind."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.condition(node.operand)
-            return inner and inner._replace(holds=not inner.holds)
+            return negated(inner) if inner is not None else None
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
             left, right = self.eval(node.left), self.eval(node.comparators[0])
             return Condition(left, COMPARISONS[type(node.ops[0])], right)
@@ -360,6 +408,18 @@ class Expressions(Summaries):
 
     def _call(self, node: ast.Call) -> Value:
         raise NotImplementedError
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether evaluating an expression surely changes nothing."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def negated(condition: Condition) -> Condition:
+    """The condition that holds where this one fails."""
+    return condition._replace(holds=not condition.holds)
 
 
 _EVALUATE: dict[type[ast.expr], Callable[[Any, Any], Value]] = {

@@ -130,7 +130,7 @@ class FunctionFacts:
     is_async: bool = False
     is_generator: bool = False
     decorators: tuple[Value, ...] = ()
-    annotated: dict[str, ClassFacts] = field(default_factory=dict)  # parameters whose annotation is a project class
+    annotated: dict[str, Atom] = field(default_factory=dict)  # parameters whose annotation is a project class
     bound: set[str] = field(default_factory=set)  # the names that it binds, as far as it was interpreted
     entry_grad: Events = GRAD_ENTRY
     entry_kept: bool = True  # false where an unknown decorator may change anything
@@ -222,6 +222,7 @@ class ModuleFacts:
     program: Program
     text: str = field(repr=False)
     is_whole: bool = False  # every function was interpreted
+    is_linked: bool = False  # its calls of other files' functions are known to those
     body: FunctionFacts = field(init=False)
     functions: list[FunctionFacts] = field(default_factory=list)
     classes: list[ClassFacts] = field(default_factory=list)

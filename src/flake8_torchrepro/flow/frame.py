@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ..source import Span
 from ..torch_api.names import star_home
 from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, Setting, Site, Slip
-from .state import State, initial
+from .state import Events, State, initial
 from .values import (
     ANY,
     LEAF,
@@ -66,11 +66,12 @@ class Frame:
         self.local_globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.assigned: set[str] = assigned if assigned is not None else set()
-        self.made: dict[int, Made] = {}
+        self.made: dict[tuple[int, Atom | None], Made] = {}
         self.clones: dict[tuple[int, Obj], Made] = {}
         self.conditions: list[Condition] = []
         self.loop_depth = 0
         self.is_eager = False  # the call at hand is a decorator or a context manager, whose effect matters
+        self.saved_modes: dict[Obj, Events] = {}  # modes of which ``.training`` was read
         self.via: Span | None = None  # the partial whose callee is being called
         self.reachable = True
 
@@ -166,9 +167,10 @@ class Frame:
 
     def make(self, node: ast.expr, maker: Atom | None, arguments: Arguments = NO_ARGUMENTS) -> Made:
         """The object that an expression makes; each time round a loop it is a new one."""
-        made = self.made.get(id(node))
+        key = (id(node), maker)
+        made = self.made.get(key)
         if made is None:
-            made = self.made[id(node)] = Made(self.module.name, place(node), maker, arguments)
+            made = self.made[key] = Made(self.module.name, place(node), maker, arguments)
         elif arguments is not NO_ARGUMENTS:
             made.arguments = arguments
         self.state.remake(made)
@@ -185,6 +187,8 @@ class Frame:
             at = at.parent
         if isinstance(at, Made):
             return not isinstance(at.maker, Imported) or self.has_mode(obj)
+        if isinstance(at, Param) and isinstance(at.function.annotated.get(at.name), Imported):
+            return self.has_mode(obj)
         return not isinstance(at, Imported) or self.has_mode(obj)
 
     def has_mode(self, obj: Obj) -> bool:

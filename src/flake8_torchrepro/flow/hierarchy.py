@@ -82,7 +82,7 @@ class Hierarchy:
         if isinstance(obj, Self):
             return obj.cls
         if isinstance(obj, Param):
-            return obj.function.annotated.get(obj.name) if obj.function.annotated else None
+            return self.class_named(obj.function.annotated.get(obj.name)) if obj.function.annotated else None
         if isinstance(obj, Imported):
             found = self.resolve(obj)
             only = found.only if found is not None else None

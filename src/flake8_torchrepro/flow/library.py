@@ -72,10 +72,11 @@ class Library(Calls):
         if handler is not None:
             return handler(self, node, callee, arguments)
         if name in grad_api.LEAVES_GRAPH_CALLS:
-            return ANY
+            return self._number(name, arguments)
         if name in module_api.SAME_MODULE and arguments.positional:
             return arguments.positional[0]
         if name in grad_api.DIFFERENTIATES:
+            self._differentiate_functions(arguments)
             for value in arguments.values():
                 self.need(value)
             return ANY
@@ -92,9 +93,17 @@ class Library(Calls):
             return value_of(made)
         return self.unresolved(node, callee, last, arguments, NO_ORIGINS)
 
+    def _number(self, name: str, arguments: Arguments) -> Value:
+        """``int(x)`` of a constant or an option is that number; of a tensor it has left the graph."""
+        if name not in ("builtins.int", "builtins.float") or len(arguments.positional) != 1:
+            return ANY
+        given = arguments.positional[0]
+        return ANY if given.derived else given
+
     def _project_call(self, node: ast.expr, callee: Imported, arguments: Arguments) -> Value:
         """A call of something that another file of the project defines: that file is read only if it matters here."""
-        self.record_call(node, callee, arguments)
+        call = self.record_call(node, callee, arguments)
+        self.note_state(call, None)
         if self._matters(callee, arguments):
             found = self.program.resolve(callee)
             if found is not None and callee not in found.atoms:
@@ -185,6 +194,10 @@ class Library(Calls):
                 return self.attribute_of(arguments.positional[0], name, node)
         return unknown_from(self.origins_of_all(arguments.values()))
 
+    def _vars(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
+        """``vars(options)`` holds what the options hold."""
+        return arguments.positional[0] if arguments.positional else ANY
+
     def _setattr(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
         if len(arguments.positional) != 3:
             return ANY
@@ -267,6 +280,7 @@ IMPORTED: dict[str, Callable[[Any, ast.expr, Dotted, Arguments], Value]] = {
     "torch.quantization.convert": Library._copy,
     "builtins.getattr": Library._getattr,
     "builtins.setattr": Library._setattr,
+    "builtins.vars": Library._vars,
     "builtins.dict": Library._dict_call,
     **dict.fromkeys(("builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted"), Library._list_call),
     **dict.fromkeys(

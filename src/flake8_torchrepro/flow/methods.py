@@ -13,7 +13,7 @@ from ..torch_api import randomness
 from .calls import UNRESOLVED
 from .containers import CONTAINER_ADDS, Containers
 from .frame import place
-from .state import EVAL, OPEN, TRAIN, Event
+from .state import EVAL, NO_EVENTS, OPEN, TRAIN, Event, Events
 from .values import (
     ANY,
     LEAF,
@@ -54,7 +54,7 @@ class Methods(Containers):
         name = func.attr
         if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
             return self._super_call(node, name, self.arguments(node))
-        receiver = self.eval(func.value)
+        receiver = self.eval(func.value).expanded()
         if isinstance(receiver.only, Dotted):
             callee = self.attribute_of(receiver, name, func)
             is_object = isinstance(receiver.only, Imported) and bool(receiver.only.rest)
@@ -108,9 +108,11 @@ class Methods(Containers):
             self._hand_over(arguments, name)
             return result
         if is_module and name == "train" and _is_mode_call(arguments):
-            result = self.apply(node, own, arguments)
             self.set_mode(node, receiver, name, arguments)
-            return result | receiver
+            return self.apply(node, own, arguments) | receiver
+        first = own.only
+        if isinstance(first, Function) and first.facts.kind == "property":
+            return self.apply(node, self.enter(node, first, Arguments()), arguments)
         if isinstance(node.func, ast.Attribute) and any(isinstance(atom, Class) for atom in receiver.atoms):
             return self._unbound_call(node, own, arguments)
         return self.apply(node, own, arguments)
@@ -136,15 +138,15 @@ class Methods(Containers):
                 return self.enter(node, Function(base.methods[name], obj), arguments)
         if name in ("eval", "train"):
             return self.set_mode(node, value_of(obj), name, arguments)
-        for held in arguments.values():  # an unknown base may keep what it is handed
-            self.state.heap[(obj, "[]")] = self.attribute(obj, "[]") | held
+        for key, held in arguments.keywords:  # a base from elsewhere keeps what it is handed under its name
+            self.set_attribute(obj, key, held, weak=True)
         return unknown_from(self.origins_of_all(arguments.values()))
 
     def _method_of_unknown(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         """A method of a tensor or of something that nothing is known of."""
         if name in grad_api.LEAVES_GRAPH and name != "detach_":
             return ANY
-        if "backward" in name:
+        if "backward" in name or name == "register_hook":
             return self._backward(node, receiver, name, arguments)
         if name == "requires_grad_" and flag_of(arguments.get("requires_grad", 0), True) is not False:
             return self._leaf(node, receiver)
@@ -223,6 +225,8 @@ class Methods(Containers):
     def set_mode(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         """``.eval()`` and ``.train(...)``: the receiver and all that it holds; the result is the receiver."""
         if not _is_mode_call(arguments) or (name == "eval" and arguments.positional):
+            for obj in receiver.objects() if name == "train" else ():
+                self._lose(obj)
             return self._unknown_method(node, receiver, name, arguments)
         kind = EVAL
         if name == "train":
@@ -230,12 +234,21 @@ class Methods(Containers):
             kind = OPEN if flag is None else TRAIN if flag else EVAL
         span = place(node)
         events = frozenset((Event(kind, span, span, self.module.name),))
+        if kind == OPEN:
+            events = self._restored(receiver, arguments.get("mode", 0)) or events
         objects = receiver.objects()
         weak = len(receiver.atoms) > 1 and not self._go_together(receiver)
         for obj in objects:
             self.state.set_mode(obj, events, weak)
         self.note_mode(span, kind, frozenset(objects))
         return receiver
+
+    def _restored(self, receiver: Value, flag: Value | None) -> Events:
+        """``m.train(was_training)`` puts back the mode in which ``m.training`` was read."""
+        read = flag.only if flag is not None else None
+        if isinstance(read, Part) and read.name == "training" and read.parent in receiver.atoms:
+            return self.saved_modes.get(read.parent, NO_EVENTS)
+        return NO_EVENTS
 
     def _go_together(self, receiver: Value) -> bool:
         """Whether the things that a receiver may be are only reached through it: whichever it is, it is the one set."""
@@ -300,13 +313,13 @@ METHODS: dict[str, Callable[[Any, ast.Call, Value, str, Arguments], Value]] = {
     **dict.fromkeys(
         (
             "parse_args",
-            "parse_known_args",
             "parse_intermixed_args",
             "add_argument_group",
             "add_mutually_exclusive_group",
         ),
         Methods._receiver,
     ),
+    "parse_known_args": Methods._parse_known,
     **dict.fromkeys(("enter_context", "__enter__"), Methods._enter_context),
     **dict.fromkeys(
         (

@@ -12,16 +12,18 @@ from ..settings import Settings
 from ..source import Source, Span, span_of
 from ..torch_api.names import canonical
 from .binding import count_names
-from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts
+from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, bind
 from .hierarchy import Hierarchy
-from .state import GRAD_ENTRY, GRAD_ON, OFF, UNKNOWN_EVENTS, Events
+from .state import ENTRY, GRAD_ENTRY, GRAD_ON, OFF, UNKNOWN_EVENTS, Events
 from .statements import Interpreter
 from .values import (
+    Atom,
     Class,
     Const,
     Dotted,
     Function,
     Imported,
+    Made,
     Param,
     Value,
     value_of,
@@ -31,6 +33,7 @@ from .view import ModuleView
 if TYPE_CHECKING:
     from .frame import Frame
 
+GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
 MOST_TREES = 40
 MOST_SCRIPTS = 60
 ASKS_DETERMINISM = re.compile(r"determinis|cudnn|CUBLAS_WORKSPACE_CONFIG")
@@ -119,6 +122,28 @@ class Program(Hierarchy):
                     found.append(facts)
         return found
 
+    def link_calls(self, module: ModuleFacts) -> None:
+        """Tell the functions of other files which calls of a module are calls of them."""
+        if module.is_linked:
+            return
+        module.is_linked = True
+        for function in (module.body, *module.functions):
+            for call in function.calls.values():
+                if isinstance(call.callee, Imported) and not call.method:
+                    found = self.resolve(call.callee)
+                    for atom in found.atoms if found is not None else ():
+                        self._link(call, atom)
+
+    def _link(self, call: Call, atom: Atom) -> None:
+        facts = atom.facts if isinstance(atom, Function) else None
+        bound: Value | None = None
+        if isinstance(atom, Class):
+            facts = self.method(atom.facts, "__init__")
+            bound = value_of(atom.facts.instance)
+        if facts is not None and self.summarise(facts) and call not in facts.callers:
+            call.bindings = bind(facts, call.arguments, bound)
+            facts.callers.append(call)
+
     def programs_of(self, module: ModuleFacts) -> list[list[ModuleFacts]]:
         """For every script that reaches a module: the modules it reaches that may ask for determinism, this one too."""
         if self.project is None:
@@ -159,6 +184,9 @@ class Program(Hierarchy):
         static: dict[str, Value] = {}
         self._counts[facts], self._static[facts] = counts, static
         count_names(tree.body, counts)
+        for statement in GLOBAL.finditer(facts.text):
+            for name in statement[1].split(","):
+                counts[name.strip()] = counts.get(name.strip(), 0) + 1
         for node in tree.body:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() if counts[node.name] == 1:
@@ -336,6 +364,8 @@ class Program(Hierarchy):
                 found = value_of(Function(method)) if method else self.class_attribute(only.facts, attribute)
             elif isinstance(only, Imported):
                 found = self.resolve(self.member(only, attribute))
+            elif isinstance(only, Made):
+                found = facts.stores.get((only, attribute))
             else:
                 return None
         return found
@@ -410,6 +440,14 @@ class Program(Hierarchy):
         frame = self._frames.get(scope)
         return frame.state.env.get(name) if frame is not None else scope.exit_env.get(name)
 
+    def items(self, display: Made) -> dict[str, Value]:
+        """The items of a display, by the name of the part, as its own module stored them."""
+        module = self.modules.get(display.module)
+        if module is None:
+            return {}
+        pairs = (*module.elements.items(), *module.stores.items())
+        return {name: value for (holder, name), value in pairs if holder is display and name.startswith("[")}
+
     def named_module(self, name: str) -> ModuleFacts | None:
         """The module of that name, if it was read."""
         return self.modules.get(name)
@@ -426,18 +464,18 @@ class Program(Hierarchy):
         """The grad mode in which a decorator of the project runs what it decorates; None where it leaves it alone."""
         if not self.summarise(decorator) or not decorator.parameters:
             return UNKNOWN_EVENTS
-        symbol = decorator.outers.get(decorator.parameters[0])
-        found: set[str] = set()
         events: Events = frozenset()
-        for function in decorator.module.functions:
-            if symbol is not None and _is_inside(function, decorator) and self.summarise(function):
+        inner = [f for f in decorator.module.functions if f is decorator or _is_inside(f, decorator)]
+        symbols = {f.outer(f.parameters[0]) for f in inner if f.parameters}
+        for function in inner:
+            if self.summarise(function):
                 for call in function.calls.values():
-                    if call.callee is symbol:
-                        found.update(event.kind for event in call.grad)
-                        events |= call.grad
-        if found == {OFF}:
+                    events |= call.grad if call.callee in symbols else frozenset()
+        kinds = {event.kind for event in events}
+        if kinds == {OFF}:
             return events
-        return None if not found or found == {"entry"} else UNKNOWN_EVENTS
+        returns_its_argument = decorator.returns.only is decorator.params.get(decorator.parameters[0])
+        return None if kinds == {ENTRY} or returns_its_argument else UNKNOWN_EVENTS
 
 
 def _is_inside(function: FunctionFacts, outer: FunctionFacts) -> bool:

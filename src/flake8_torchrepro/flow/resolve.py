@@ -130,6 +130,9 @@ class Resolver:
             )
         if not self.entries.is_closed(facts):
             found = found | self._default(facts, param) | value_of(UNKNOWN)
+            annotated = self.program.class_named(facts.annotated.get(param.name))
+            if annotated is not None:
+                found = found | value_of(annotated.instance)
         return found if found.atoms else ANY
 
     def _missing(self, facts: FunctionFacts, param: Param, call: Call) -> Value:
@@ -164,7 +167,8 @@ class Resolver:
             return self.resolve(stored, inner, steps)
         cls = self.program.class_of(holder)
         if cls is None:
-            return None
+            same = self._stored(holder, f"[{name!r}]") if not name.startswith("[") else self._stored(holder, name[2:-2])
+            return None if same is None else self.resolve(same, TOP, steps)
         return self._held_by_class(holder, cls, name, context, steps)
 
     def _held_by_class(self, holder: Obj, cls: ClassFacts, name: str, context: Context, steps: int) -> Value | None:
@@ -180,13 +184,20 @@ class Resolver:
         return found if found.atoms else None
 
     def _stored(self, holder: Obj, name: str) -> Value | None:
-        return self.horizon.stored(holder, name)
+        found = self.horizon.stored(holder, name)
+        if isinstance(holder, Made) and holder.maker is None and name.startswith("["):
+            elements = join_all(self.horizon.elements(holder))
+            found = elements if found is None else found | elements
+            return found if found.atoms else None
+        return found
 
     def instance_context(self, holder: Obj, cls: ClassFacts, context: Context) -> Context:
         """The context in which a constructor's parameters are what this object was made with."""
         if context.instance is holder:
             return context
         init = self.program.method(cls, "__init__")
+        if init is not None:
+            self.program.summarise(init)
         bindings: dict[Param, Value] = {}
         if isinstance(holder, Made) and init is not None:
             for name, value in bind(init, holder.arguments, value_of(holder)).items():

@@ -93,7 +93,7 @@ class State:
         while True:
             found = self.modes.get(at)
             if found is not None:
-                return found
+                return found if at is obj else _for_part(found, at, obj)
             if not isinstance(at, Part):
                 break
             at = at.parent
@@ -133,6 +133,13 @@ class State:
             del self.heap[place]
         if obj in self.frozen:
             self.frozen -= {obj}
+
+
+def _for_part(events: Events, whole: Obj, part: Obj) -> Events:
+    """What holds for a whole, said of a part of it: what held at the entry is asked for the part."""
+    if not any(event.kind == ENTRY and event.obj is whole for event in events):
+        return events
+    return frozenset(event._replace(obj=part) if event.obj is whole else event for event in events)
 
 
 def _join_modes(obj: Obj, left: State, right: State) -> Events:

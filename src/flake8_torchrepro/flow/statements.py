@@ -12,6 +12,7 @@ from .facts import FunctionFacts
 from .state import State
 from .values import (
     ANY,
+    Condition,
     Obj,
     Value,
 )
@@ -78,23 +79,22 @@ class Interpreter(Definitions):
         if _is_main_guard(node.test):
             self.block(node.body)
             return
-        condition = self.condition(node.test)
+        holding, failing = self.branch_conditions(node.test)
         before = self.state
         self.state = before.copy()
-        self._guarded_block(node.body, condition)
+        self._guarded_block(node.body, holding)
         after, reached = self.state, self.reachable
         self.state, self.reachable = before, True
-        self._guarded_block(node.orelse, condition and condition._replace(holds=not condition.holds))
+        self._guarded_block(node.orelse, failing)
         if reached:
             self.state = self.state | after if self.reachable else after
             self.reachable = True
 
-    def _guarded_block(self, body: list[ast.stmt], condition: Any) -> None:
-        if condition is not None:
-            self.conditions.append(condition)
+    def _guarded_block(self, body: list[ast.stmt], conditions: list[Condition]) -> None:
+        self.conditions += conditions
         self.block(body)
-        if condition is not None:
-            self.conditions.pop()
+        if conditions:
+            del self.conditions[-len(conditions) :]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         iterated = self.eval(node.iter)

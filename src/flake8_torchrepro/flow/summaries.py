@@ -174,7 +174,7 @@ class Summaries(Frame):
         bindings = bind(callee, arguments, bound)
         call = self.record_call(node, function, arguments)
         self._note_bindings(call, bindings)
-        self._note_state(call, callee)
+        self.note_state(call, callee)
         if call not in callee.callers:
             callee.callers.append(call)
         if not self.program.summarise(callee):
@@ -191,7 +191,7 @@ class Summaries(Frame):
             known = call.bindings.get(name)
             call.bindings[name] = value if known is None else known | value
 
-    def _note_state(self, call: Call, callee: FunctionFacts) -> None:
+    def note_state(self, call: Call, callee: FunctionFacts | None) -> None:
         """What holds at the call, joined over its visits."""
         state = self.state
         if call.modes:
@@ -202,7 +202,7 @@ class Summaries(Frame):
             call.modes = state.modes.copy()
         call.frozen |= state.frozen
         call.heap = {**call.heap, **state.heap} if call.heap else state.heap.copy()
-        if callee.parent is self.facts:  # the callee sees this function's names
+        if callee is not None and callee.parent is self.facts:  # the callee sees this function's names
             call.env = {**call.env, **state.env} if call.env else state.env.copy()
 
     def _unfinished(self, arguments: Arguments) -> Value:

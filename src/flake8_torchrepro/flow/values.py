@@ -16,7 +16,7 @@ from ..source import Span
 if TYPE_CHECKING:
     from .facts import ClassFacts, FunctionFacts
 
-MOST_ATOMS = 8
+MOST_ATOMS = 20
 MOST_DERIVED = 40
 
 
@@ -345,6 +345,16 @@ class Value:
     def objects(self) -> list[Obj]:
         """The atoms that are objects."""
         return [atom for atom in self.atoms if isinstance(atom, Obj)]
+
+    def expanded(self) -> Value:
+        """The value with what its open choices may give in their place."""
+        if not any(isinstance(atom, Choice) for atom in self.atoms):
+            return self
+        found = Value(frozenset(atom for atom in self.atoms if not isinstance(atom, Choice)), self.derived)
+        for atom in self.atoms:
+            if isinstance(atom, Choice):
+                found = found | atom.then.expanded() | atom.orelse.expanded()
+        return found
 
     def constants(self) -> list[Const]:
         """The atoms that are constants."""

@@ -104,6 +104,7 @@ class ModuleView:
             for other in self.program.importers(module, mentions)[:MOST_IMPORTERS]:
                 if other not in self._modules and len(self._modules) <= MOST_IMPORTERS:
                     self._modules.append(other)
+                    self.program.link_calls(other)
             found += [call.caller for facts in mine for call in facts.callers if call.caller.module in self._modules]
         return [facts for facts in dict.fromkeys(found) if not facts.is_module]
 
