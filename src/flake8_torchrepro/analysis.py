@@ -18,7 +18,7 @@ from .source import Source
 def rules_for(text: str, settings: Settings) -> list[Rule]:
     """The rules that were asked for and that a text may break: where there are none, it need not even be parsed."""
     wanted = (rule for rule in all_rules() if settings.wants(rule.code) and rule.is_live(settings.torch_version))
-    return [rule for rule in wanted if rule.triggers.search(text)]
+    return [rule for rule in wanted if any(word in text for word in rule.words) and rule.triggers.search(text)]
 
 
 @functools.cache
@@ -42,6 +42,8 @@ def analyze(
     rules = rules_for(source.text, settings) if rules is None else rules
     if not rules:
         return []
-    view = (program or Program(settings)).view(source)
+    program = program or Program(settings)
+    view = program.view(source)
     found = {(f.span, f.code): f for rule in rules for f in rule.check(view)}
+    program.release(view.facts)
     return sorted(found.values(), key=lambda f: (f.span, f.code))

@@ -46,7 +46,8 @@ class Rule:
     advice: ClassVar[str]  # what to write instead
     bad: ClassVar[tuple[Bad, ...]]
     good: ClassVar[tuple[Good, ...]]
-    triggers: ClassVar[re.Pattern[str]]  # a file without a match cannot have the fault
+    words: ClassVar[tuple[str, ...]]  # a file without any of these cannot have the fault
+    triggers: ClassVar[re.Pattern[str]]  # nor one without a match
     view: ClassVar[Literal["point", "program"]] = "point"
     uncovers: ClassVar[frozenset[str]] = frozenset()  # codes that a repair may rightly bring to light
     repairs: ClassVar[Literal["safe", "sometimes", "unsafe", "shown"]] = "sometimes"

@@ -51,6 +51,7 @@ def run(files: Sequence[str], choices: Choices, mode: Mode, jobs: int = 1) -> It
 def _examine_batch(files: Sequence[str], choices: Choices, mode: Mode) -> list[Outcome]:
     outcomes = [examine(path, choices, mode) for path in files]
     gc.collect()
+    gc.freeze()  # what is kept of a project need not be searched again
     return outcomes
 
 

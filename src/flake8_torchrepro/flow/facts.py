@@ -221,6 +221,7 @@ class ModuleFacts:
     path: str  # absolute; the name is the path from the project's root
     program: Program
     text: str = field(repr=False)
+    is_shared: bool = False  # another file asked for it
     is_whole: bool = False  # every function was interpreted
     is_linked: bool = False  # its calls of other files' functions are known to those
     body: FunctionFacts = field(init=False)

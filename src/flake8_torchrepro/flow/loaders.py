@@ -68,8 +68,10 @@ class Loaders:
         """Whether a caller decides what is loaded, or with how many workers."""
         if loader.call.caller.is_module or self.worker_function(loader) is not None:
             return False
-        given = (loader.argument("dataset"), loader.argument("num_workers"))
-        return any(_has_symbol(value) for value in given if value is not None)
+        dataset, workers = loader.argument("dataset"), loader.argument("num_workers")
+        if workers is None or (isinstance(workers.only, Const) and not workers.only.value):
+            return False
+        return _has_symbol(workers) or (dataset is not None and _has_symbol(dataset))
 
     def worker_function(self, loader: Loader) -> Value | None:
         """What is given as ``worker_init_fn``; None where nothing is (a constant None included)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 from typing import TYPE_CHECKING
@@ -89,12 +90,15 @@ class Program(Hierarchy):
     def module_at(self, path: str) -> ModuleFacts | None:
         """The facts of another file of the project, its body interpreted; None where it cannot be read or parsed."""
         name = self._name(path)
-        if name not in self.modules and name not in self._unreadable:
+        if name in self.modules:
+            self.modules[name].is_shared = True
+        elif name not in self._unreadable:
             text = self.project.files.text(path) if self.project is not None else None
             try:
                 source = Source.parse(text, path) if text is not None else None
                 if source is not None:
                     facts = self._read(source, path)
+                    facts.is_shared = True
                     self._forget_trees(facts)
                     return facts
             except (SyntaxError, ValueError, RecursionError):
@@ -148,18 +152,31 @@ class Program(Hierarchy):
         """For every script that reaches a module: the modules it reaches that may ask for determinism, this one too."""
         if self.project is None:
             return [[module]]
-        index, files = self.project.index, self.project.files
-        programs = []
-        for script in index.scripts(module.path)[:MOST_SCRIPTS]:
+        index = self.project.index
+        programs: list[list[ModuleFacts]] = []
+        for script in index.scripts(module.path)[:MOST_SCRIPTS] if self._asking else ():
             modules = [module]
-            for path in sorted(index.reach(script)):
-                if path != module.path and ASKS_DETERMINISM.search(files.text(path) or ""):
-                    facts = self.module_at(path)
-                    if facts is not None:
-                        self.summarise_all(facts)
-                        modules.append(facts)
-            programs.append(modules)
-        return programs
+            for path in sorted(index.reach(script) & self._asking):
+                facts = self.module_at(path) if path != module.path else None
+                if facts is not None:
+                    self.summarise_all(facts)
+                    modules.append(facts)
+            if modules not in programs:
+                programs.append(modules)
+        return programs or [[module]]
+
+    @functools.cached_property
+    def _asking(self) -> frozenset[str]:
+        """The files of the project that speak of determinism at all."""
+        if self.project is None:
+            return frozenset()
+        files = self.project.files
+        return frozenset(path for path in files.all() if ASKS_DETERMINISM.search(files.text(path) or ""))
+
+    def release(self, facts: ModuleFacts) -> None:
+        """A file was judged; unless another one needs it, nothing of it is kept."""
+        if not facts.is_shared and self.modules.get(facts.name) is facts:
+            del self.modules[facts.name]
 
     def _name(self, path: str) -> str:
         return self.project.files.relative(path) if self.project is not None else path

@@ -37,6 +37,7 @@ from .values import (
 )
 
 MOST_STEPS = 14
+MOST_VISITS = 2000  # atoms that one question may look at
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -66,6 +67,8 @@ class Resolver:
     def __init__(self, horizon: Horizon, entries: Entries) -> None:
         self.horizon, self.entries = horizon, entries
         self.program = horizon.program
+        self._fuel = MOST_VISITS
+        self._known: dict[Atom, Value] = {}
 
     def resolve(self, value: Value, context: Context = TOP, steps: int = MOST_STEPS) -> Value:
         """The value with its symbols replaced by what they can be; UNKNOWN joins in where somebody else may decide."""
@@ -73,7 +76,22 @@ class Resolver:
             return value
         if steps <= 0:
             return ANY
-        return join_all(self._atom(atom, context, steps) for atom in value.atoms)
+        if steps == MOST_STEPS:
+            self._fuel = MOST_VISITS
+        return join_all(self._once(atom, context, steps) for atom in value.atoms)
+
+    def _once(self, atom: Atom, context: Context, steps: int) -> Value:
+        """Resolve an atom; without a context each is resolved once, and a cycle adds nothing."""
+        self._fuel -= 1
+        if self._fuel <= 0:
+            return ANY
+        if context is not TOP:
+            return self._atom(atom, context, steps)
+        known = self._known.get(atom)
+        if known is None:
+            self._known[atom] = NOTHING
+            known = self._known[atom] = self._atom(atom, context, steps)
+        return known
 
     def _atom(self, atom: Atom, context: Context, steps: int) -> Value:
         match atom:

@@ -89,6 +89,7 @@ def loss(log_probs, targets, lengths, sizes):
             "switched off for one block only",
         ),
     )
+    words = ("cudnn",)
     triggers = re.compile(r"\bcudnn\b")
     view = "program"
     uncovers = frozenset({"TRP103"})

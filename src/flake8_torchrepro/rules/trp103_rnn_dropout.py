@@ -74,6 +74,7 @@ tagger = nn.GRU(64, 64, num_layers=2, dropout=0.3)
             "the variable is set",
         ),
     )
+    words = ("LSTM", "GRU", "RNN")
     triggers = re.compile(r"\b(LSTM|GRU|RNN)\b")
     view = "program"
     repairs = "safe"

@@ -59,6 +59,7 @@ def build(size, layers=1, dropout=0.2):
             "no dropout where there is one layer",
         ),
     )
+    words = ("LSTM", "GRU", "RNN")
     triggers = re.compile(r"\b(LSTM|GRU|RNN)\b")
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

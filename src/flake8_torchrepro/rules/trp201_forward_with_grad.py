@@ -115,6 +115,7 @@ def embed(model, batch):
             "no parameter takes a gradient, so there is no graph",
         ),
     )
+    words = (".eval", "train(False", "train(mode=False")
     triggers = re.compile(r"\beval\b|\btrain\s*\(\s*(mode\s*=\s*)?False")
     repairs = "sometimes"
 

@@ -84,6 +84,7 @@ def fit(model, batches, optimizer, check):
             "the loop trains, and sets its modes by turns",
         ),
     )
+    words = (".eval", "train(False", "train(mode=False")
     triggers = re.compile(r"\beval\b|\btrain\s*\(\s*(mode\s*=\s*)?False")
     uncovers = frozenset({"TRP201"})
 

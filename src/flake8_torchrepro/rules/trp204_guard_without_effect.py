@@ -109,6 +109,7 @@ def embed(model, batch):
             "works without parentheses since torch 2.1, and raises before: never silent",
         ),
     )
+    words = ("no_grad", "inference_mode", "enable_grad")
     triggers = re.compile(r"\b(no_grad|inference_mode|enable_grad|set_grad_enabled)\b")
     repairs = "sometimes"
 

@@ -90,6 +90,7 @@ class Gate(nn.Module):
             "the module's own business",
         ),
     )
+    words = (".eval", ".train")
     triggers = re.compile(r"\.(eval|train)\b(?!\s*\()|\.training\s*=[^=]")
     uncovers = frozenset({"TRP201", "TRP202", "TRP203"})
     repairs = "safe"

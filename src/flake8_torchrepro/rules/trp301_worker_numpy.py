@@ -110,6 +110,7 @@ loader = DataLoader(Scans(), num_workers=4)
             "drawn once, in the main process",
         ),
     )
+    words = ("DataLoader",)
     triggers = re.compile(r"DataLoader")
     torch_below = (1, 9)
     repairs = "safe"

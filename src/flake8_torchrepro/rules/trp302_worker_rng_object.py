@@ -72,6 +72,7 @@ loader = DataLoader(Noisy(np.zeros(9)), num_workers=2)
             "each item has a generator of its own",
         ),
     )
+    words = ("DataLoader",)
     triggers = re.compile(r"DataLoader")
     repairs = "shown"
 

@@ -99,6 +99,7 @@ def loader(data):
             "the worker's own seed",
         ),
     )
+    words = ("worker",)
     triggers = re.compile(r"worker_init|worker_id|seed_worker|init_worker|worker_seed")
     repairs = "safe"
 
