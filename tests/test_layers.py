@@ -30,7 +30,14 @@ HEIGHT = {part: height for height, parts in enumerate(LAYERS) for part in parts}
 DISCOVERY = ("rule", "rules")  # the registry looks into the folder of the rules; it knows none of them by name
 
 # The only places where a package that is not the standard library's may be imported.
-HOMES = {"libcst": "fix", "flake8": "plugin", "rich": "cli"}
+HOMES = {
+    "libcst": "fix",
+    "flake8": "plugin",
+    "rich": "cli",
+    "packaging": "project",
+    "tomllib": "project",
+    "tomli": "project",
+}
 
 
 def files() -> list[Path]:

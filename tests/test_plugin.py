@@ -19,6 +19,7 @@ import flake8_torchrepro
 from flake8_torchrepro import analysis, plugin
 from flake8_torchrepro.finding import Finding
 from flake8_torchrepro.plugin import TorchReproPlugin
+from flake8_torchrepro.rule import all_rules
 from flake8_torchrepro.settings import Settings
 from flake8_torchrepro.source import span_of
 
@@ -47,7 +48,8 @@ class Calls:
     """A rule that flags each call of a function."""
 
     def __init__(self, code: str, function: str) -> None:
-        self.code, self.function, self.triggers = code, function, re.compile(function)
+        self.code, self.function = code, function
+        self.words, self.triggers = (function,), re.compile(function)
 
     def is_live(self, torch_version: tuple[int, int] | None) -> bool:
         return torch_version is None or torch_version < (2, 0)
@@ -72,7 +74,13 @@ def lint(text: str) -> list[tuple[int, int, str]]:
 
 def choose(**options: Any) -> None:
     """What flake8 does with its options before it looks at files."""
-    standard = {"select": None, "extend_select": None, "torch_version": None, "torch_seeders": (), "torch_guards": ()}
+    ours = {
+        "torchrepro_torch_version": None,
+        "torchrepro_seeders": (),
+        "torchrepro_guards": (),
+        "torchrepro_root": None,
+    }
+    standard = {"select": None, "extend_select": None, **ours}
     TorchReproPlugin.parse_options(SimpleNamespace(**{**standard, **options}))  # type: ignore[arg-type]
 
 
@@ -86,7 +94,7 @@ def choose(**options: Any) -> None:
         ({"select": ["TRP9"]}, ["TRP201", "TRP901"]),
         ({"extend_select": ["TRP901"]}, ["TRP201", "TRP901"]),
         ({"extend_select": ["TRP902"]}, ["TRP201"]),
-        ({"torch_version": (2, 1)}, []),
+        ({"torchrepro_torch_version": (2, 1)}, []),
     ],
 )
 def test_options(options: dict[str, Any], codes: list[str]) -> None:
@@ -96,7 +104,7 @@ def test_options(options: dict[str, Any], codes: list[str]) -> None:
 
 @pytest.mark.usefixtures("rules")
 def test_names_of_own_helpers() -> None:
-    choose(torch_seeders=["a.seed"], torch_guards=["a.guard", "b.guard"])
+    choose(torchrepro_seeders=["a.seed"], torchrepro_guards=["a.guard", "b.guard"])
     settings = TorchReproPlugin.settings
     assert (settings.seeders, settings.guards) == (("a.seed",), ("a.guard", "b.guard"))
 
@@ -107,7 +115,7 @@ def test_columns_are_characters() -> None:
 
 
 def test_an_error_of_ours_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(source: object, settings: object) -> list[Finding]:
+    def fail(*arguments: object) -> list[Finding]:
         raise KeyError("x\ny")
 
     monkeypatch.setattr(plugin, "analyze", fail)
@@ -158,13 +166,64 @@ def test_odd_files(tmp_path: Path) -> None:
 def test_options_of_flake8(tmp_path: Path) -> None:
     """Options and configuration arrive, and a bad value is an error of the user's."""
     (tmp_path / "a.py").write_text("x = 1\n")
-    assert "--torch-version X.Y" in flake8(tmp_path, "--help").stdout
-    declared = CONFIG + "torch-version = 2.1\ntorch-seeders = a.seed,\n    b.seed\n"
+    assert "--torchrepro-torch-version X.Y" in flake8(tmp_path, "--help").stdout
+    declared = CONFIG + "torchrepro-torch-version = 2.1\ntorchrepro-seeders = a.seed,\n    b.seed\n"
     assert flake8(tmp_path, "a.py", config=declared).returncode == 0
-    assert flake8(tmp_path, "--torch-version", "1.13", "--torch-guards", "a.guard", "a.py").returncode == 0
-    wrong = flake8(tmp_path, "a.py", config=CONFIG + "torch-version = new\n")
+    assert (
+        flake8(tmp_path, "--torchrepro-torch-version", "1.13", "--torchrepro-guards", "a.guard", "a.py").returncode == 0
+    )
+    wrong = flake8(tmp_path, "a.py", config=CONFIG + "torchrepro-torch-version = new\n")
     assert "'new' is not a version such as 2.1" in wrong.stderr
     assert "Traceback" not in wrong.stderr
+    assert flake8(tmp_path, "--torchrepro-root", ".", "a.py").returncode == 0
+    nowhere = flake8(tmp_path, "a.py", config=CONFIG + "torchrepro-root = ./none\n")
+    assert "none is not a folder" in nowhere.stdout + nowhere.stderr
+    assert "Traceback" not in nowhere.stdout + nowhere.stderr
+
+
+LOADER = next(rule for rule in all_rules() if rule.code == "TRP301").bad[0].code
+
+
+def codes_in(folder: Path, *arguments: str, config: str = CONFIG) -> list[str]:
+    run = flake8(folder, "--select", "TRP", "--format", "%(code)s", *arguments, config=config)
+    assert run.stderr == ""
+    return run.stdout.split()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "data.py").write_text(LOADER)
+    return tmp_path
+
+
+def test_the_oldest_torch_is_declared_in_flake8(project: Path) -> None:
+    assert codes_in(project, "package") == ["TRP301"]
+    assert codes_in(project, "--torchrepro-torch-version", "1.9", "package") == []
+    assert codes_in(project, "--torchrepro-torch-version", "1.8", "package") == ["TRP301"]
+    assert codes_in(project, "package", config=CONFIG + "torchrepro-torch-version = 1.9\n") == []
+
+
+def test_the_oldest_torch_is_declared_by_the_project(project: Path) -> None:
+    (project / "requirements.txt").write_text("torch>=1.9\n")
+    assert codes_in(project, "package") == []
+    (project / "pyproject.toml").write_text('[tool.torchrepro]\ntorch-version = "1.8"\n')
+    assert codes_in(project, "package") == ["TRP301"]
+    assert codes_in(project, "--torchrepro-torch-version", "1.9", "package") == []
+    assert codes_in(project, "--torchrepro-root", "package", "package") == ["TRP301"]
+
+
+def test_a_bad_declaration_is_said_once(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.torchrepro]\ntorch-version = 1.9\n")
+    (project / "a.py").write_text("")
+    run = flake8(project, "--select", "TRP", "--jobs", "1", ".")
+    line = (
+        "./a.py:1:1: TRP000 pyproject.toml: [tool.torchrepro] torch-version: 1.9 is not a version: write a text such as"
+    )
+    assert run.stdout.splitlines()[0] == f'{line} "2.1"'
+    assert run.stdout.count("TRP000") == 1
+    assert run.stdout.count("TRP301") == 1
 
 
 @pytest.mark.skipif(not is_installed(), reason="the package is not installed")

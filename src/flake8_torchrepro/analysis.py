@@ -9,7 +9,9 @@ from pathlib import Path
 
 from .finding import Finding
 from .flow.program import Program
+from .project.declared import declared
 from .project.project import Project
+from .project.versions import oldest_torch
 from .rule import Rule, all_rules
 from .settings import Settings
 from .source import Source
@@ -19,6 +21,23 @@ def rules_for(text: str, settings: Settings) -> list[Rule]:
     """The rules that were asked for and that a text may break: where there are none, it need not even be parsed."""
     wanted = (rule for rule in all_rules() if settings.wants(rule.code) and rule.is_live(settings.torch_version))
     return [rule for rule in wanted if any(word in text for word in rule.words) and rule.triggers.search(text)]
+
+
+def effective(settings: Settings, path: Path) -> Settings:
+    """The settings that count for a file: what was not chosen is what its project declares. Ask before ``rules_for``."""
+    return _effective(settings, Project.of(path, settings.root).root)
+
+
+@functools.cache
+def _effective(settings: Settings, root: Path) -> Settings:
+    said = declared(root)
+    return replace(
+        settings,
+        root=root,
+        torch_version=settings.torch_version or said.torch_version or oldest_torch(root),
+        seeders=settings.seeders or said.seeders,
+        guards=settings.guards or said.guards,
+    )
 
 
 @functools.cache

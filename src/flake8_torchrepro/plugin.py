@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from . import __version__
-from .analysis import analyze, program_for
-from .settings import Settings
+from .analysis import analyze, effective, program_for
+from .project.declared import declared
+from .settings import Settings, version_of
 from .source import Source
 
-FAILED = "TRP000"  # flake8 would end its whole run at an exception, and lose what others found
+PROBLEM = "TRP000"  # flake8 would end its whole run at an exception, and lose what others found
 
 _NAMES: dict[str, Any] = {"comma_separated_list": True, "default": ()}
 
@@ -32,6 +32,7 @@ class TorchReproPlugin:
     name = "flake8-torchrepro"
     version = __version__
     settings: ClassVar[Settings] = Settings()
+    _told: ClassVar[set[Path]] = set()  # the roots whose declarations were complained of, by this process
 
     def __init__(self, tree: ast.Module, filename: str, lines: list[str]) -> None:
         self._tree, self._path, self._lines = tree, filename, lines
@@ -40,11 +41,12 @@ class TorchReproPlugin:
     def add_options(cls, options: OptionManager) -> None:
         """What the user may declare, on the command line or in flake8's configuration."""
         for name, form, metavar, text in (
-            ("--torch-version", {"type": _version}, "X.Y", "The oldest torch that the code must run on."),
-            ("--torch-seeders", _NAMES, "names", "Your own functions that seed everything, as dotted names."),
-            ("--torch-guards", _NAMES, "names", "Your own decorators and context managers that switch gradients off."),
+            ("root", {"normalize_paths": True}, "FOLDER", "Where the project begins (default: found from each file)."),
+            ("torch-version", {"type": _version}, "X.Y", "The oldest torch that the code must run on."),
+            ("seeders", _NAMES, "names", "Your own functions that seed everything, as dotted names."),
+            ("guards", _NAMES, "names", "Your own decorators and context managers that switch gradients off."),
         ):
-            options.add_option(name, parse_from_config=True, metavar=metavar, help=text, **form)
+            options.add_option(f"--torchrepro-{name}", parse_from_config=True, metavar=metavar, help=text, **form)
 
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
@@ -52,24 +54,41 @@ class TorchReproPlugin:
         chosen = [*(options.select or ()), *(options.extend_select or ())]
         cls.settings = Settings(
             select=("TRP", *(code for code in chosen if code.startswith("TRP9"))),
-            torch_version=options.torch_version,
-            seeders=tuple(options.torch_seeders),
-            guards=tuple(options.torch_guards),
+            torch_version=options.torchrepro_torch_version,
+            seeders=tuple(options.torchrepro_seeders),
+            root=_folder(options.torchrepro_root),
+            guards=tuple(options.torchrepro_guards),
         )
 
     def run(self) -> Iterator[tuple[int, int, str, type[Any]]]:
         """The findings of the file. A file that is nested too deeply to follow gives none, never an exception."""
         source = Source(Path(self._path), "".join(self._lines), self._tree)
         try:
-            findings = analyze(source, self.settings, program_for(source.path, self.settings))
+            settings = effective(self.settings, source.path)
+            findings = analyze(source, settings, program_for(source.path, settings))
         except (RecursionError, MemoryError):
             return
         except Exception as problem:
-            yield 1, 0, f"{FAILED} an error in flake8-torchrepro, please report it: {_in_one_line(problem)}", type(self)
+            yield (
+                1,
+                0,
+                f"{PROBLEM} an error in flake8-torchrepro, please report it: {_in_one_line(problem)}",
+                type(self),
+            )
             return
+        for problem_of_user in self._problems(settings.root):
+            yield 1, 0, f"{PROBLEM} {problem_of_user}", type(self)
         for finding in findings:
             column = source.character(finding.span.line, finding.span.column)
             yield finding.span.line, column, f"{finding.code} {finding.message}", type(self)
+
+    @classmethod
+    def _problems(cls, root: Path | None) -> tuple[str, ...]:
+        """What is wrong with the declarations of a project: said once, not for each of its files."""
+        if root is None or root in cls._told:
+            return ()
+        cls._told.add(root)
+        return declared(root).problems
 
 
 def _in_one_line(problem: Exception) -> str:
@@ -77,7 +96,16 @@ def _in_one_line(problem: Exception) -> str:
 
 
 def _version(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as 2.1")
-    return int(found[1]), int(found[2])
+    try:
+        return version_of(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+
+
+def _folder(text: str | None) -> Path | None:
+    """A mistyped folder would silently be an empty project: flake8 ends with these words instead."""
+    if text is None or Path(text).is_dir():
+        return None if text is None else Path(text)
+    from flake8.exceptions import ExecutionError
+
+    raise ExecutionError(f"--torchrepro-root: {text} is not a folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,3 +25,11 @@ class Settings:
         if code.startswith("TRP9") and chosen < len("TRP9"):
             return False
         return chosen > dropped
+
+
+def version_of(text: str) -> tuple[int, int]:
+    """``2.1`` or ``2.1.0`` as a pair; raises ``ValueError``, with words for the user, for anything else."""
+    found = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not a version such as 2.1")
+    return int(found[1]), int(found[2])

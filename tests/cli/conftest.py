@@ -12,6 +12,8 @@ from fakes import FakeRule, Ran
 from flake8_torchrepro import analysis
 from flake8_torchrepro.cli import choices
 from flake8_torchrepro.cli.main import main
+from flake8_torchrepro.project.declared import declared
+from flake8_torchrepro.project.versions import oldest_torch
 from flake8_torchrepro.rule import Rule
 
 
@@ -44,6 +46,8 @@ def fix(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Run ``torchrepro-fix`` with these arguments."""
 
     def run(*argv: str) -> Ran:
+        for remembered in (declared, oldest_torch, analysis._effective):
+            remembered.cache_clear()  # as in a process of its own
         try:
             status = main(argv)
         except SystemExit as leave:

@@ -40,10 +40,11 @@ class FakeRule:
     torch_below: tuple[int, int] | None = None
     fires_undeclared: bool = True
     uncovers: frozenset[str] = frozenset()
+    words: tuple[str, ...] = field(init=False)
     triggers: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.triggers = re.compile(self.flag)
+        self.words, self.triggers = (self.flag,), re.compile(self.flag)
 
     def is_live(self, torch_version: tuple[int, int] | None) -> bool:
         return torch_version is None or self.torch_below is None or torch_version < self.torch_below

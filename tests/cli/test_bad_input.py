@@ -21,6 +21,7 @@ DEEP = "bad(1)\nx = " + "-" * 50_000 + "1\n"
 
 CONTENTS: dict[str, tuple[str | bytes, str]] = {
     "syntax error": ("bad(1)\n\ndef f(:\n", "x.py:3: does not parse: invalid syntax"),
+    "syntax error where no rule looks": ("x = (\n", "x.py:1: does not parse: '(' was never closed"),
     "bad indent": ("def f():\nbad(1)\n", "x.py:2: does not parse: expected an indented block"),
     "python 2": ("bad(1)\nprint 'x'\n", "x.py:2: does not parse: Missing parentheses"),
     "unclosed": ("bad(1\n", "x.py:1: does not parse: '(' was never closed"),
@@ -137,6 +138,8 @@ def test_a_notebook_is_refused_by_name(fix: Fix, write: Write) -> None:
         (["--jobs", "0", "a.py"], "'0' is not a number of processes"),
         (["--jobs", "x", "a.py"], "'x' is not a number of processes"),
         (["--torch-version", "two", "a.py"], "'two' is not a version such as 2.1"),
+        (["--torchrepro-root", "none", "a.py"], "none is not a folder"),
+        (["--root", "a.py", "a.py"], "a.py is not a folder"),
         (["--output-format", "xml", "a.py"], "invalid choice"),
         (["--diff", "--output-format", "json", "a.py"], "leave out --output-format"),
         (["--nonsense", "a.py"], "unrecognized arguments"),

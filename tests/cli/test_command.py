@@ -188,6 +188,7 @@ def test_torch_version(fix: Fix, write: Write) -> None:
     write("a.py", "other(3)\n")
     assert fix("--check", "--torch-version", "1.8", "a.py").status == 1
     assert fix("--check", "--torch-version", "1.10.1", "a.py").status == 0
+    assert fix("--check", "--torchrepro-torch-version", "2.0", "a.py").status == 0
 
 
 def test_order_is_that_of_the_arguments_then_of_the_names(fix: Fix, write: Write) -> None:
@@ -205,9 +206,9 @@ def test_jobs_repair_as_one_process_does(fix: Fix, write: Write) -> None:
     assert {path.read_text() for path in paths} == {"good(1)\nbad(2)\nbad(3)\n"}
 
 
-def test_a_file_without_trigger_words_is_not_parsed(fix: Fix, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_trigger_words_is_not_analysed(fix: Fix, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     write("a.py", "import numpy\n" * 10)
-    monkeypatch.setattr("flake8_torchrepro.source.ast.parse", None)
+    monkeypatch.setattr("flake8_torchrepro.cli.examine.analyze", None)
     assert fix("--check", "a.py").status == 0
 
 

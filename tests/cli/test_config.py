@@ -143,13 +143,24 @@ def test_options_win(fix: Fix, write: Write) -> None:
     assert codes(fix("--check", "--select", "TRP3", "--ignore", "TRP2", "a.py")) == ["TRP301"]
 
 
+OWN = """\
+[flake8]
+torchrepro-torch-version = 2.1
+torchrepro-seeders = a.seed, b.seed
+torchrepro-guards = a.guard
+torchrepro-root = ./lib
+"""
+
+
 def test_what_only_our_rules_need(fix: Fix, write: Write) -> None:
     write("a.py", EVERYTHING)
-    write(".flake8", "[flake8]\ntorch-version = 2.1\ntorch-seeders = a.seed, b.seed\ntorch-guards = a.guard\n")
+    write("lib/a.py")
+    write(".flake8", OWN)
     assert codes(fix("--check", "a.py")) == ["TRP201"]
     assert codes(fix("--check", "--torch-version", "1.8", "a.py")) == ["TRP201", "TRP301"]
     settings = Choices.of(load_config()).settings
     assert (settings.torch_version, settings.seeders, settings.guards) == ((2, 1), ("a.seed", "b.seed"), ("a.guard",))
+    assert settings.root == Path("lib").absolute()
 
 
 def test_exclude(fix: Fix, write: Write) -> None:
@@ -183,7 +194,11 @@ def test_a_config_that_is_not_for_flake8_is_passed_over(fix: Fix, write: Write) 
     [
         ("[flake8]\nignore = A\nignore = B\n", ".flake8: not a readable configuration ("),
         ("[flake8]\nper-file-ignores = a.py\n", ".flake8: per-file-ignores: no codes for a.py\n"),
-        ("[flake8]\ntorch-version = new\n", ".flake8: torch-version: 'new' is not a version such as 2.1\n"),
+        (
+            "[flake8]\ntorchrepro-torch-version = new\n",
+            ".flake8: torchrepro-torch-version: 'new' is not a version such as 2.1\n",
+        ),
+        ("[flake8]\ntorchrepro-root = none\n", ".flake8: torchrepro-root: none is not a folder\n"),
         ("[flake8]\nper-file-ignores = : TRP\n", "expected file names, a colon and codes\n"),
         ("[flake8]\nper-file-ignores = a.py: TRP: TRP\n", "expected file names, a colon and codes\n"),
     ],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from .. import __version__
-from .config import items_of, torch_version
+from ..settings import version_of
+from .config import items_of
 from .report import FORMATS
 
 _EPILOG = """\
@@ -41,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     _add_actions(parser)
     _add_choices(parser)
+    _add_declarations(parser)
     return parser
 
 
@@ -57,9 +61,6 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--unsafe-fixes", action="store_true", help="apply repairs that rest on a guess, too")
     group.add_argument("--select", type=items_of, metavar="CODES", help="run these rules (prefixes, comma separated)")
     group.add_argument("--ignore", type=items_of, metavar="CODES", help="do not run these rules")
-    group.add_argument(
-        "--torch-version", type=_version, metavar="X.Y", help="the oldest torch that the code must run on"
-    )
     group.add_argument("--output-format", choices=list(FORMATS), default="text", help="how findings are listed")
     group.add_argument("--jobs", type=_number, default=1, metavar="N", help="number of processes (default: 1)")
     group.add_argument("--config", metavar="FILE", help="the flake8 configuration to use instead of the nearest one")
@@ -67,9 +68,43 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--disable-noqa", action="store_true", help="report what `# noqa` hides")
 
 
+def _add_declarations(parser: argparse.ArgumentParser) -> None:
+    text = "the same names as in flake8 and its configuration; [tool.torchrepro] in pyproject.toml has all but the root"
+    group = parser.add_argument_group("what the code is like", text)
+    group.add_argument(
+        "--torchrepro-torch-version",
+        "--torch-version",
+        type=_version,
+        metavar="X.Y",
+        help="the oldest torch that the code must run on (default: the lower bound in the project's requirements)",
+    )
+    group.add_argument(
+        "--torchrepro-root",
+        "--root",
+        type=_folder,
+        metavar="FOLDER",
+        help="where the project begins (default: found from each file)",
+    )
+    group.add_argument(
+        "--torchrepro-seeders", type=items_of, metavar="NAMES", help="your own functions that seed everything"
+    )
+    group.add_argument(
+        "--torchrepro-guards",
+        type=items_of,
+        metavar="NAMES",
+        help="your own decorators and context managers that switch gradients off",
+    )
+
+
+def _folder(text: str) -> Path:
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    return Path(text)
+
+
 def _version(text: str) -> tuple[int, int]:
     try:
-        return torch_version(text)
+        return version_of(text)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
 

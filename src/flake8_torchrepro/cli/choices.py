@@ -7,10 +7,13 @@ import fnmatch
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from ..analysis import effective
+from ..project.declared import declared
 from ..rule import Rule, all_rules
 from ..settings import Settings
-from .config import Config, PerFile, normalized
+from .config import Config, ConfigProblem, PerFile, normalized
 
 FAMILY = "TRP"
 
@@ -36,11 +39,14 @@ class Choices:
         *,
         select: tuple[str, ...] | None = None,
         ignore: tuple[str, ...] | None = None,
-        torch_version: tuple[int, int] | None = None,  # None: as the configuration says
+        torch_version: tuple[int, int] | None = None,
+        seeders: tuple[str, ...] | None = None,
+        guards: tuple[str, ...] | None = None,
+        root: Path | None = None,
         noqa: bool = True,
         unsafe: bool = False,
     ) -> Choices:
-        """Join options and configuration: an option replaces what the configuration says under the same name."""
+        """Join options and configuration: an option that is given replaces what the configuration says under its name."""
         select = config.select if select is None else select
         chosen = _ours((*(select or ()), *config.extend_select))
         dropped = (*(config.ignore if ignore is None else ignore), *config.extend_ignore)
@@ -50,14 +56,19 @@ class Choices:
             chosen if select and chosen else ("", *chosen),
             dropped,
             torch_version=torch_version or config.torch_version,
-            seeders=config.torch_seeders,
-            guards=config.torch_guards,
+            seeders=config.seeders if seeders is None else seeders,
+            guards=config.guards if guards is None else guards,
+            root=root or config.root,
         )
         per_file = tuple((normalized(pattern, os.curdir), codes) for pattern, codes in config.per_file_ignores)
         return cls(settings, per_file, config.exclude, noqa and not config.disable_noqa, unsafe)
 
     def settings_for(self, path: str) -> Settings:
-        """The settings of a file: of all ``per-file-ignores`` that match, flake8 takes those of the longest pattern."""
+        """The settings of a file, with what its project declares."""
+        return effective(self._chosen_for(path), Path(path))
+
+    def _chosen_for(self, path: str) -> Settings:
+        """Of all ``per-file-ignores`` that match, flake8 takes those of the longest pattern."""
         matching = [(pattern, codes) for pattern, codes in self.per_file if _matches(path, (pattern,))]
         if not matching:
             return self.settings
@@ -67,6 +78,14 @@ class Choices:
     def excludes(self, path: str) -> bool:
         """Whether flake8's configuration excludes a file or folder."""
         return bool(self.exclude) and _matches(path, self.exclude)
+
+
+def require_declared(files: Iterable[str], choices: Choices) -> None:
+    """Raise ``ConfigProblem`` for the first thing that is wrong in a ``[tool.torchrepro]`` of the files' projects."""
+    for root in dict.fromkeys(choices.settings_for(file).root for file in files):
+        problems = declared(root).problems if root is not None else ()
+        if root is not None and problems:
+            raise ConfigProblem(os.path.join(os.path.relpath(root), problems[0]).removeprefix(os.curdir + os.sep))
 
 
 def require_known(prefixes: Iterable[str]) -> None:

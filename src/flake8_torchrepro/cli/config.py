@@ -6,6 +6,9 @@ import configparser
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
+
+from ..settings import version_of
 
 _NAMES = ("setup.cfg", "tox.ini", ".flake8")
 _FILE_OR_COLON = re.compile(r"[^\s:,]+|:")
@@ -31,8 +34,9 @@ class Config:
     exclude: tuple[str, ...] = ()
     disable_noqa: bool = False
     torch_version: tuple[int, int] | None = None
-    torch_seeders: tuple[str, ...] = ()
-    torch_guards: tuple[str, ...] = ()
+    seeders: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    root: Path | None = None
 
 
 def load_config(path: str | None = None, *, isolated: bool = False) -> Config:
@@ -115,25 +119,27 @@ def _read(path: str) -> Config:
         per_file_ignores=_per_file(options.get("per_file_ignores", ""), path),
         exclude=tuple(normalized(pattern, folder) for pattern in patterns),
         disable_noqa=options.get("disable_noqa", "").lower() in ("1", "yes", "true", "on"),
-        torch_version=_version(options.get("torch_version"), path),
-        torch_seeders=items_of(options.get("torch_seeders", "")),
-        torch_guards=items_of(options.get("torch_guards", "")),
+        torch_version=_version(options.get("torchrepro_torch_version"), path),
+        seeders=items_of(options.get("torchrepro_seeders", "")),
+        guards=items_of(options.get("torchrepro_guards", "")),
+        root=_root(options.get("torchrepro_root"), path),
     )
-
-
-def torch_version(text: str) -> tuple[int, int]:
-    """``2.1`` or ``2.1.0`` as a pair; raises ``ValueError`` for anything else."""
-    found = re.fullmatch(r"(\d+)\.(\d+)(\.\d+)*", text.strip())
-    if found is None:
-        raise ValueError(f"{text!r} is not a version such as 2.1")
-    return int(found[1]), int(found[2])
 
 
 def _version(text: str | None, path: str) -> tuple[int, int] | None:
     try:
-        return None if text is None else torch_version(text)
+        return None if text is None else version_of(text)
     except ValueError as problem:
-        raise ConfigProblem(f"{path}: torch-version: {problem}") from None
+        raise ConfigProblem(f"{path}: torchrepro-torch-version: {problem}") from None
+
+
+def _root(text: str | None, path: str) -> Path | None:
+    if text is None:
+        return None
+    folder = normalized(text.strip(), os.path.dirname(path))
+    if not os.path.isdir(folder):
+        raise ConfigProblem(f"{path}: torchrepro-root: {text.strip()} is not a folder")
+    return Path(folder)
 
 
 def _per_file(text: str, path: str) -> PerFile:

@@ -50,7 +50,7 @@ def run(files: Sequence[str], choices: Choices, mode: Mode, jobs: int = 1) -> It
 
 def _examine_batch(files: Sequence[str], choices: Choices, mode: Mode) -> list[Outcome]:
     outcomes = [examine(path, choices, mode) for path in files]
-    gc.collect()
+    gc.collect(0)  # what this batch left: a search of all that is known of the project takes longer each time
     gc.freeze()  # what is kept of a project need not be searched again
     return outcomes
 
@@ -93,10 +93,14 @@ def examine(path: str, choices: Choices, mode: Mode) -> Outcome:
 def _examine(path: str, choices: Choices, mode: Mode) -> Outcome:
     file = read_file(Path(path))
     settings = choices.settings_for(path)
-    rules = rules_for(file.text, settings)
-    if not rules or (choices.noqa and drops_file(file.text)):
+    if choices.noqa and drops_file(file.text):
         return Outcome(path)
-    source = Source.parse(file.text, path)
+    source = Source.parse(
+        file.text, path
+    )  # also where no rule has a say: a file that cannot be read is not a clean one
+    rules = rules_for(file.text, settings)
+    if not rules:
+        return Outcome(path)
 
     def look(source: Source, rules: Sequence[Rule] | None = None) -> list[Finding]:
         found = analyze(source, settings, program_for(Path(path), settings), rules)

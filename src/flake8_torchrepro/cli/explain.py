@@ -35,8 +35,8 @@ def _scope(rule: Rule) -> list[str]:
         version = ".".join(map(str, rule.torch_below))
         undeclared = "It speaks" if rule.fires_undeclared else "It is silent"
         said.append(
-            f"The fault is gone in torch {version}: declare that with --torch-version {version} if it is the oldest "
-            f"version you support. {undeclared} while no version is declared."
+            f"The fault is gone in torch {version}: the rule is silent where your requirements, or --torch-version "
+            f"{version}, say that you support nothing older. {undeclared} while no version is declared."
         )
     if rule.code.startswith("TRP9"):
         said.append(f"This is an opinion, off unless you select it: --select {rule.code} or --select TRP9.")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 
 from . import arguments, report
-from .choices import Choices, UnknownCode, require_known, rule_of
+from .choices import Choices, UnknownCode, require_declared, require_known, rule_of
 from .config import ConfigProblem, load_config
 from .discovery import discover
 from .examine import Mode, run
@@ -63,11 +63,15 @@ def _act(options: argparse.Namespace) -> int:
         load_config(options.config, isolated=options.isolated),
         select=options.select,
         ignore=options.ignore,
-        torch_version=options.torch_version,
+        torch_version=options.torchrepro_torch_version,
+        seeders=options.torchrepro_seeders,
+        guards=options.torchrepro_guards,
+        root=options.torchrepro_root,
         noqa=not options.disable_noqa,
         unsafe=options.unsafe_fixes,
     )
     if options.why:
+        require_declared([options.why.rpartition(":")[0]], choices)
         print("\n".join(why(options.why, choices)))
         return CLEAN
     return _examine(options, choices)
@@ -77,6 +81,7 @@ def _examine(options: argparse.Namespace, choices: Choices) -> int:
     """Look at all files, then say what was found in the order of the files."""
     mode = Mode.CHECK if options.check else Mode.DIFF if options.diff else Mode.REPAIR
     found = discover(options.paths, choices.excludes)
+    require_declared(found.files, choices)
     outcomes = list(run(found.files, choices, mode, options.jobs))
     if mode is Mode.DIFF:
         sys.stdout.write("".join(outcome.diff for outcome in outcomes))

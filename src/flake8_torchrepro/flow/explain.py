@@ -22,6 +22,7 @@ WORDS = {
 def why(view: ModuleView, line: int) -> list[str]:
     """Everything that is known at a line of the file, a fact a line of text."""
     told: list[str] = []
+    view.find_callers([facts for facts in view.functions if view.judge.faults(facts)])
     for facts in view.functions:
         told += _tell_function(view, facts, line)
     for setting in view.facts.settings:

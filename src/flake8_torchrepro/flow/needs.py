@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .facts import FunctionFacts, ModuleFacts, Site
-from .values import Made, Obj, Origin, Outer, Param, Part, Value, value_of
+from .values import Made, Obj, Origin, Outer, Param, Part, Self, Value, value_of
 
 
 class Needs:
@@ -43,6 +43,19 @@ class Needs:
                     pending.extend(self._content(value))
         return {need for need in seen if isinstance(need, Site)}
 
+    def _stored_under(self, need: Part) -> Iterable[Value]:
+        """What was stored in an attribute: of the instance's own classes, or of anything if the object is not known."""
+        if not isinstance(need.parent, Self):
+            yield from (m.stores_by_name[need.name] for m in self.modules if need.name in m.stores_by_name)
+            return
+        program = need.parent.cls.module.program
+        mine = program.ancestors(need.parent.cls)
+        for module in self.modules:
+            for (holder, name), stored in module.stores.items():
+                cls = program.class_of(holder) if name == need.name else None
+                if cls is not None and (cls in mine or need.parent.cls in program.ancestors(cls)):
+                    yield stored
+
     def _content(self, value: Value) -> Iterable[Origin]:
         """What the elements of a list were computed from."""
         for atom in value.atoms:
@@ -54,10 +67,7 @@ class Needs:
 
     def _values_behind(self, need: Obj) -> Iterable[Value]:
         if isinstance(need, Part):
-            for module in self.modules:
-                stored = module.stores_by_name.get(need.name)
-                if stored is not None:
-                    yield stored
+            yield from self._stored_under(need)
             if need.name.startswith("["):
                 yield value_of(need.parent)
         elif isinstance(need, Outer):

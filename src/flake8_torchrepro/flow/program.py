@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
 MOST_TREES = 40
 MOST_SCRIPTS = 60
-ASKS_DETERMINISM = re.compile(r"determinis|cudnn|CUBLAS_WORKSPACE_CONFIG")
+ASKS_DETERMINISM = ("determinis", "cudnn", "CUBLAS_WORKSPACE_CONFIG")
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 
 SWITCHES_MODES = re.compile(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
@@ -62,6 +62,7 @@ class Program(Hierarchy):
         self._nodes: dict[FunctionFacts, FunctionNode] = {}
         self._unreadable: set[str] = set()
         self._with_tree: list[ModuleFacts] = []
+        self._switching: dict[tuple[str, str], bool] = {}
         self._frames: dict[FunctionFacts, Frame] = {}
         self._depth = 0
 
@@ -112,13 +113,14 @@ class Program(Hierarchy):
         while len(self._with_tree) > MOST_TREES:
             self.summarise_all(self._with_tree.pop(0))
 
-    def importers(self, module: ModuleFacts, mentions: re.Pattern[str]) -> list[ModuleFacts]:
+    def importers(self, module: ModuleFacts, names: set[str]) -> list[ModuleFacts]:
         """The modules that import a module and mention a name of it, interpreted whole; tests are no callers."""
         if self.project is None:
             return []
+        mentions = re.compile(r"\b(" + "|".join(sorted(map(re.escape, names))) + r")\b")
         index, files = self.project.index, self.project.files
         found = []
-        for path in index.importers(module.path):
+        for path in index.mentioning(module.path, names):
             if not index.is_test(path) and mentions.search(files.text(path) or ""):
                 facts = self.module_at(path)
                 if facts is not None and facts is not module:
@@ -171,7 +173,7 @@ class Program(Hierarchy):
         if self.project is None:
             return frozenset()
         files = self.project.files
-        return frozenset(path for path in files.all() if ASKS_DETERMINISM.search(files.text(path) or ""))
+        return frozenset(p for p in files.all() if any(word in (files.text(p) or "") for word in ASKS_DETERMINISM))
 
     def release(self, facts: ModuleFacts) -> None:
         """A file was judged; unless another one needs it, nothing of it is kept."""
@@ -415,26 +417,14 @@ class Program(Hierarchy):
 
     def switches_modes(self, name: Imported) -> bool:
         """Whether the file that defines an imported name sets modes or gradients anywhere."""
-        path: str | None = name.path
-        if os.path.basename(name.path) == "__init__.py":
-            path = self._home(name)
-        text = self.project.files.text(path) if self.project is not None and path is not None else None
-        return text is not None and SWITCHES_MODES.search(text) is not None
-
-    def _home(self, name: Imported, steps: int = 6) -> str | None:
-        """The file where a name is defined, through the packages that hand it on."""
-        if not name.rest or steps <= 0:
-            return name.path
-        facts = self.module_at(name.path)
-        if facts is None:
-            return None
-        found = self._static[facts].get(name.rest[0]) or self.scope_value(facts.body, name.rest[0])
-        only = found.only if found is not None else None
-        if isinstance(only, Imported):
-            return self._home(only, steps - 1)
-        starred = self.star_value(facts, name.rest[0]) if found is None else None
-        only = starred.only if starred is not None else None
-        return self._home(only, steps - 1) if isinstance(only, Imported) else name.path
+        if self.project is None or not name.rest:
+            return False
+        key = (name.path, name.rest[0])
+        if key not in self._switching:
+            path = self.project.index.defining_file(*key)
+            text = self.project.files.text(path) if path is not None else None
+            self._switching[key] = text is not None and SWITCHES_MODES.search(text) is not None
+        return self._switching[key]
 
     def _mentions_name(self, path: str, name: str) -> bool:
         text = self.project.files.text(path) if self.project is not None else None

@@ -328,8 +328,10 @@ class Value:
     derived: frozenset[Origin] = field(default=frozenset())
 
     def __or__(self, other: Value) -> Value:
-        if self is other:
+        if self is other or not (other.atoms or other.derived):
             return self
+        if not (self.atoms or self.derived):
+            return other
         atoms = self.atoms | other.atoms
         if len(atoms) > MOST_ATOMS:
             atoms = frozenset((UNKNOWN,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -100,8 +99,7 @@ class ModuleView:
         for module in dict.fromkeys(facts.module for facts in functions):
             mine = [facts for facts in functions if facts.module is module]
             names = {name for facts in mine for name in self._names(facts)}
-            mentions = re.compile(r"\b(" + "|".join(sorted(map(re.escape, names))) + r")\b")
-            for other in self.program.importers(module, mentions)[:MOST_IMPORTERS]:
+            for other in self.program.importers(module, names)[:MOST_IMPORTERS]:
                 if other not in self._modules and len(self._modules) <= MOST_IMPORTERS:
                     self._modules.append(other)
                     self.program.link_calls(other)
@@ -115,6 +113,6 @@ class ModuleView:
             if at.owner is not None:
                 yield at.owner.name
                 yield from (child.name for child in at.owner.children)
-            if not (at.name.startswith("__") or at.kind == "lambda"):
+            elif not (at.name.startswith("__") or at.kind == "lambda"):
                 yield at.name
             at = at.parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections.abc import Iterator
 
 from .files import ProjectFiles
 from .imports import Imports
@@ -25,32 +26,73 @@ class Index:
 
     def __init__(self, files: ProjectFiles, imports: Imports) -> None:
         self.files, self.imports = files, imports
+        self._packages: dict[str, tuple[str, ...]] = {}
+        self._directly: dict[str, frozenset[str]] = {}
+        self._imported: dict[str, frozenset[str]] = {}
 
     @functools.cached_property
-    def _graph(self) -> tuple[dict[str, frozenset[str]], dict[str, set[str]]]:
-        forward: dict[str, frozenset[str]] = {}
+    def _importers(self) -> dict[str, set[str]]:
         backward: dict[str, set[str]] = {}
         for path in self.files.all():
-            targets = forward[path] = frozenset(self._imports_of(path))
-            for target in targets:
+            for target in self.imported_by(path):
                 backward.setdefault(target, set()).add(path)
-        return forward, backward
+        return backward
 
     def imported_by(self, path: str) -> frozenset[str]:
         """The files that a file imports (packages on the way included)."""
-        found = self._graph[0].get(path)
-        return frozenset(self._imports_of(path)) if found is None else found
+        found = self._imported.get(path)
+        if found is None:
+            direct = self._direct(path)
+            packages = (init for target in direct for init in self._packages_of(target))
+            found = self._imported[path] = direct.union(packages) - {path}
+        return found
 
-    def importers(self, path: str) -> list[str]:
-        """The files that import a file, directly or through the ``__init__`` files that hand its names on; sorted."""
-        found, pending = set(), [path]
-        while pending:
-            for importer in self._graph[1].get(pending.pop(), ()):
-                if importer not in found and importer != path:
-                    found.add(importer)
-                    if os.path.basename(importer) == "__init__.py":
-                        pending.append(importer)
-        return sorted(found)
+    def mentioning(self, path: str, names: set[str]) -> list[str]:
+        """The files that import a file (or a package that hands its names on) and mention one of some names; sorted."""
+        offers = {path}
+        for init in self._packages_of(path):
+            if not offers.isdisjoint(self._direct(init)):
+                offers.add(init)
+        found = []
+        for other in self.files.all():
+            text = self.files.text(other) or ""
+            if (
+                other not in offers
+                and any(name in text for name in names)
+                and not offers.isdisjoint(self._direct(other))
+            ):
+                found.append(other)
+        return found
+
+    def _direct(self, path: str) -> frozenset[str]:
+        """The files that the imports of a file name."""
+        found = self._directly.get(path)
+        if found is None:
+            found = self._directly[path] = frozenset(self._imports_of(path))
+        return found
+
+    def defining_file(self, path: str, name: str, steps: int = 6) -> str | None:
+        """The file where a name that a module offers is defined, by what the texts say: no file is parsed."""
+        text = self.files.text(path) or ""
+        if steps <= 0 or re.search(rf"^(?:async )?(?:def|class) {name}\b|^{name}\s*[:=]", text, re.MULTILINE):
+            return path
+        stars = []
+        for match in IMPORT.finditer(text):
+            home = match["home"]
+            located = self.imports.locate(path, home) if home else None
+            if located is None or located.rest:
+                continue
+            if "*" in match["names"]:
+                stars.append(located.path)
+            elif re.search(rf"\b{name}\b", match["names"]):
+                inner = self.imports.submodule(located.path, name)
+                return inner or self.defining_file(located.path, name, steps - 1)
+        for star in reversed(stars):
+            if name in (self.files.text(star) or "") or "import *" in (self.files.text(star) or ""):
+                found = self.defining_file(star, name, steps - 1)
+                if found is not None:
+                    return found
+        return None
 
     def _imports_of(self, path: str) -> set[str]:
         text = self.files.text(path) or ""
@@ -67,15 +109,24 @@ class Index:
 
     def _add(self, path: str, dotted: str, found: set[str]) -> None:
         located = self.imports.locate(path, dotted)
-        if located is None:
-            return
-        found.add(located.path)
-        folder = os.path.dirname(located.path)
-        while folder.startswith(str(self.files.root)) and folder != str(self.files.root):
+        if located is not None:
+            found.add(located.path)
+
+    def _packages_of(self, path: str) -> tuple[str, ...]:
+        """The ``__init__`` files that run before a module does, the nearest first."""
+        found = self._packages.get(path)
+        if found is None:
+            found = self._packages[path] = tuple(self._find_packages(path))
+        return found
+
+    def _find_packages(self, path: str) -> Iterator[str]:
+        root, folder = str(self.files.root), os.path.dirname(path)
+        while folder.startswith(root) and folder != root:
             init = os.path.join(folder, "__init__.py")
             if not self.files.is_file(init):
-                break
-            found.add(init)
+                return
+            if init != path:
+                yield init
             folder = os.path.dirname(folder)
 
     def _below(self, path: str, prefix: str) -> set[str]:
@@ -113,7 +164,7 @@ class Index:
         """The scripts that reach a file; itself where nothing (but tests) imports it."""
         above, pending = {path}, [path]
         while pending:
-            for importer in self._graph[1].get(pending.pop(), ()):
+            for importer in self._importers.get(pending.pop(), ()):
                 if importer not in above and not self.is_test(importer):
                     above.add(importer)
                     pending.append(importer)
@@ -126,12 +177,12 @@ class Index:
         if MAIN.search(text):
             return True
         return EFFECT.search(text) is not None and not any(
-            not self.is_test(importer) for importer in self._graph[1].get(path, ())
+            not self.is_test(importer) for importer in self._importers.get(path, ())
         )
 
     def is_imported(self, path: str) -> bool:
         """Whether any file of the project imports a file."""
-        return bool(self._graph[1].get(path))
+        return bool(self._importers.get(path))
 
     def is_test(self, path: str) -> bool:
         """Whether a file is a test: what a test does says nothing about the program."""
