@@ -121,7 +121,7 @@ class Calls(Expressions):
     # -- objects that are called ---------------------------------------------------------------
 
     def _call_object(self, node: ast.expr, obj: Obj, callee: Value, arguments: Arguments) -> Value:
-        cls = self.class_of(obj) if self.is_followed(obj) else None
+        cls = self.class_of(obj)
         if cls is not None and not self.program.is_module_class(cls):
             method = self.program.method(cls, "__call__")
             if method is not None:

@@ -117,10 +117,6 @@ class Definitions(Contexts):
             facts.is_dataclass = facts.is_dataclass or called_name(decorator) == "dataclass"
         self.bind_name(node.name, value_of(Class(facts)))
         self._class_body(facts, node)
-        if self.program.is_framework_class(facts):
-            for method in facts.methods.values():
-                if method.name != "__init__" and method.entry_grad and method.entry_kept:
-                    method.entry_grad, method.entry_kept = UNKNOWN_EVENTS, False
 
     def _class_body(self, facts: ClassFacts, node: ast.ClassDef) -> None:
         outer = self.state.env.copy()

@@ -49,12 +49,20 @@ class Entries:
         known = self._grads.get(facts)
         if known is not None:
             return known
+        if facts.owner is not None and facts.name != "__init__" and self._is_hook(facts):
+            self._grads[facts] = UNKNOWN_EVENTS
+            return UNKNOWN_EVENTS
         self._grads[facts] = NO_EVENTS  # a recursive call adds nothing
         found = self._grad_of_callers(facts)
         if not self.is_closed(facts):
             found |= self._open_grad(facts)
         self._grads[facts] = found
         return found
+
+    def _is_hook(self, facts: FunctionFacts) -> bool:
+        """Whether a framework may call a method, with a grad mode of its own choice."""
+        owner = facts.owner
+        return owner is not None and facts.module.program.is_framework_class(owner)
 
     def _grad_of_callers(self, facts: FunctionFacts) -> Events:
         found = NO_EVENTS

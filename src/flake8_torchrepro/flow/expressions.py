@@ -111,9 +111,9 @@ class Expressions(Summaries):
         if name == "training":  # read in order to be restored, perhaps
             self.saved_modes[obj] = self.saved_modes.get(obj, NO_EVENTS) | self.state.mode(obj)
             return value_of(obj.part(name))
-        cls = self.class_of(obj) if self.is_followed(obj) else None
+        cls = self.class_of(obj)
         if cls is not None:
-            method = self.program.method(cls, name)
+            method = self.program.method(cls, name, near=not self.state.modes)
             if method is not None and method.kind == "property":
                 return self.enter(node, Function(method, obj), Arguments())
             if method is not None:

@@ -223,7 +223,7 @@ class ModuleFacts:
     text: str = field(repr=False)
     is_shared: bool = False  # another file asked for it
     is_whole: bool = False  # every function was interpreted
-    is_linked: bool = False  # its calls of other files' functions are known to those
+    linked: set[str] = field(default_factory=set)  # names whose calls here are known to the functions of other files
     body: FunctionFacts = field(init=False)
     functions: list[FunctionFacts] = field(default_factory=list)
     classes: list[ClassFacts] = field(default_factory=list)

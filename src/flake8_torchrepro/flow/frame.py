@@ -23,7 +23,6 @@ from .values import (
     Const,
     Dotted,
     Function,
-    Imported,
     Made,
     Obj,
     Origin,
@@ -177,19 +176,8 @@ class Frame:
         return made
 
     def class_of(self, obj: Obj) -> ClassFacts | None:
-        """The project's class of an object, where it is known."""
-        return self.program.class_of(obj)
-
-    def is_followed(self, obj: Obj) -> bool:
-        """Whether it matters here what another file says of an object: only of modules whose mode is known."""
-        at = obj
-        while isinstance(at, Part):
-            at = at.parent
-        if isinstance(at, Made):
-            return not isinstance(at.maker, Imported) or self.has_mode(obj)
-        if isinstance(at, Param) and isinstance(at.function.annotated.get(at.name), Imported):
-            return self.has_mode(obj)
-        return not isinstance(at, Imported) or self.has_mode(obj)
+        """The project's class of an object, where it is known; other files are only read about modules with a mode."""
+        return self.program.class_of(obj, near=not self.has_mode(obj))
 
     def has_mode(self, obj: Obj) -> bool:
         """Whether something set a mode on the object, on what it is part of or on a part of it, in this function."""

@@ -37,13 +37,25 @@ class Hierarchy:
         """See ``program``."""
         raise NotImplementedError
 
-    def method(self, cls: ClassFacts, name: str) -> FunctionFacts | None:
-        """The method of that name, the project's bases included."""
-        for ancestor in self.ancestors(cls) if cls.bases else (cls,):
+    def method(self, cls: ClassFacts, name: str, near: bool = False) -> FunctionFacts | None:
+        """The method of that name, the project's bases included. ``near``: without those that are in other files."""
+        found = cls.methods.get(name)
+        if found is not None or not cls.bases:
+            return found
+        for ancestor in self.near_ancestors(cls) if near else self.ancestors(cls):
             found = ancestor.methods.get(name)
             if found is not None:
                 return found
         return None
+
+    def near_ancestors(self, cls: ClassFacts) -> list[ClassFacts]:
+        """A class and its bases in the same file, nearest first."""
+        found = [cls]
+        for current in found:
+            for base in current.bases:
+                if isinstance(base.only, Class) and base.only.facts not in found and len(found) < 20:
+                    found.append(base.only.facts)
+        return found
 
     def class_attribute(self, cls: ClassFacts, name: str) -> Value | None:
         """A class-level name."""
@@ -75,30 +87,33 @@ class Hierarchy:
             for atom in base.atoms
         )
 
-    def class_of(self, obj: Obj) -> ClassFacts | None:
-        """The project's class of an object, where it can only be one."""
+    def class_of(self, obj: Obj, near: bool = False) -> ClassFacts | None:
+        """The project's class of an object, where it can only be one. ``near``: without looking into other files."""
         if isinstance(obj, Made):
-            return self.class_named(obj.maker)
+            return self._named(obj.maker, near)
         if isinstance(obj, Self):
             return obj.cls
         if isinstance(obj, Param):
-            return self.class_named(obj.function.annotated.get(obj.name)) if obj.function.annotated else None
-        if isinstance(obj, Imported):
+            return self._named(obj.function.annotated.get(obj.name), near) if obj.function.annotated else None
+        if isinstance(obj, Imported) and not near:
             found = self.resolve(obj)
             only = found.only if found is not None else None
             return self.class_named(only.maker) if isinstance(only, Made) else None
         if isinstance(obj, Part) and isinstance(obj.parent, (Self, Made)):
-            holder = self.class_of(obj.parent)
+            holder = self.class_of(obj.parent, near)
             if holder is not None:
-                return self._class_of_attribute(holder, obj.name)
+                return self._class_of_attribute(holder, obj.name, near)
         return None
 
-    def _class_of_attribute(self, holder: ClassFacts, name: str) -> ClassFacts | None:
-        for ancestor in self.ancestors(holder):
+    def _named(self, atom: Atom | None, near: bool) -> ClassFacts | None:
+        return None if near and isinstance(atom, Imported) else self.class_named(atom)
+
+    def _class_of_attribute(self, holder: ClassFacts, name: str, near: bool) -> ClassFacts | None:
+        for ancestor in self.near_ancestors(holder) if near else self.ancestors(holder):
             stored = ancestor.module.stores.get((ancestor.instance, name))
             if stored is not None:
                 only = stored.only
-                return self.class_named(only.maker) if isinstance(only, Made) else None
+                return self._named(only.maker, near) if isinstance(only, Made) else None
         return None
 
 

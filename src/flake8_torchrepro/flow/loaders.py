@@ -42,6 +42,7 @@ class Loaders:
         for function in (self.module.body, *self.module.functions):
             for call in (*function.made_classes.values(), *function.calls.values()):
                 is_import = isinstance(call.callee, Imported) and not call.method and "oader" in call.callee.name
+                is_import = is_import and (call.arguments.open or call.arguments.keyword("num_workers") is not None)
                 cls = self.program.class_named(call.callee) if is_import or isinstance(call.callee, Class) else None
                 if cls is not None and call.span not in seen and self._is_loader_class(cls):
                     seen.add(call.span)

@@ -91,13 +91,13 @@ class Methods(Containers):
                     continue
                 if name in METHODS and isinstance(atom, Made) and isinstance(atom.maker, Imported):
                     continue  # a mode method until the class is asked for
-                cls = self.class_of(atom) if self.is_followed(atom) else None
-                method = self.program.method(cls, name) if cls is not None else None
+                cls = self.class_of(atom)
+                method = self.program.method(cls, name, near=not self.state.modes) if cls is not None else None
                 found = found | (value_of(Function(method, atom)) if method is not None else NOTHING)
         return found
 
     def _is_base(self, atom: Class) -> bool:
-        return self.facts.owner is not None and atom.facts in self.program.ancestors(self.facts.owner)
+        return self.facts.owner is not None and atom.facts in self.program.near_ancestors(self.facts.owner)
 
     def _own_method_call(self, node: ast.Call, receiver: Value, own: Value, name: str, arguments: Arguments) -> Value:
         is_module = all(
@@ -180,8 +180,7 @@ class Methods(Containers):
         """Whether ``obj.name(...)`` runs a part of a module rather than a method (a guess only for unknown classes)."""
         if not objects:
             return False
-        followed = [obj for obj in objects if self.is_followed(obj)]
-        classes = [cls for obj in followed if (cls := self.class_of(obj)) is not None]
+        classes = [cls for obj in objects if (cls := self.class_of(obj)) is not None]
         if classes and any(
             base.module.stores.get((base.instance, name)) for cls in classes for base in self.program.ancestors(cls)
         ):

@@ -128,14 +128,13 @@ class Program(Hierarchy):
                     found.append(facts)
         return found
 
-    def link_calls(self, module: ModuleFacts) -> None:
-        """Tell the functions of other files which calls of a module are calls of them."""
-        if module.is_linked:
-            return
-        module.is_linked = True
-        for function in (module.body, *module.functions):
+    def link_calls(self, module: ModuleFacts, names: set[str]) -> None:
+        """Tell the functions of other files which calls of a module, by some names, are calls of them."""
+        wanted = names - module.linked
+        module.linked |= wanted
+        for function in (module.body, *module.functions) if wanted else ():
             for call in function.calls.values():
-                if isinstance(call.callee, Imported) and not call.method:
+                if isinstance(call.callee, Imported) and not call.method and not wanted.isdisjoint(call.callee.rest):
                     found = self.resolve(call.callee)
                     for atom in found.atoms if found is not None else ():
                         self._link(call, atom)

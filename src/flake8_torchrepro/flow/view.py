@@ -102,7 +102,8 @@ class ModuleView:
             for other in self.program.importers(module, names)[:MOST_IMPORTERS]:
                 if other not in self._modules and len(self._modules) <= MOST_IMPORTERS:
                     self._modules.append(other)
-                    self.program.link_calls(other)
+                if other in self._modules:
+                    self.program.link_calls(other, names)
             found += [call.caller for facts in mine for call in facts.callers if call.caller.module in self._modules]
         return [facts for facts in dict.fromkeys(found) if not facts.is_module]
 
@@ -112,7 +113,7 @@ class ModuleView:
         while at is not None and not at.is_module:
             if at.owner is not None:
                 yield at.owner.name
-                yield from (child.name for child in at.owner.children)
+                yield from (child.name for child in at.owner.children if child.module in self._modules)
             elif not (at.name.startswith("__") or at.kind == "lambda"):
                 yield at.name
             at = at.parent

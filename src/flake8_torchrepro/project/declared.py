@@ -62,9 +62,10 @@ def parse_toml(text: str) -> dict[str, Any]:
     if tomllib is None:
         return {}
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
+        content: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return content
 
 
 def table(parent: object, key: str) -> dict[str, Any]:
