@@ -30,6 +30,8 @@ from .values import (
     value_of,
 )
 
+MOST_GENERATIONS = 4  # calls through which an object is handed back as one of its own
+MOST_CLONES = 60  # objects that one call hands back
 MOST_INNER = 12  # forward passes of a callee that are followed at one call
 
 
@@ -40,6 +42,7 @@ class Mapping:
         self.frame, self.node, self.callee, self.bindings = frame, node, callee, bindings
         self._objects: dict[Obj, Value] = {}
         self._clones: list[tuple[Made, Made]] = []
+        self._count = 0
 
     def obj(self, obj: Obj) -> Value:
         """What an object of the callee is here."""
@@ -71,15 +74,19 @@ class Mapping:
         if isinstance(obj, Outer):
             return frame.outer_object(obj)
         if isinstance(obj, Made) and obj in self.callee.exit_made:
+            if obj.generation >= MOST_GENERATIONS or self._count >= MOST_CLONES:
+                return ANY
             return value_of(self._clone(obj))
         return value_of(obj)
 
     def _clone(self, made: Made) -> Made:
         """Each call makes objects of its own."""
+        self._count += 1
         key = (id(self.node), made)
         twin = self.frame.clones.get(key)
         if twin is None:
             twin = Made(made.module, made.span, made.maker)
+            twin.generation = made.generation + 1
             self.frame.clones[key] = twin
         self.frame.state.remake(twin)
         self._objects[made] = value_of(twin)

@@ -211,11 +211,12 @@ NO_ARGUMENTS = Arguments()
 class Made(Obj):
     """What one call (or one display such as a list) makes. ``maker`` is what was called, as far as it is known."""
 
-    __slots__ = ("arguments", "maker", "module", "span")
+    __slots__ = ("arguments", "generation", "maker", "module", "span")
 
     def __init__(self, module: str, span: Span, maker: Atom | None, arguments: Arguments = NO_ARGUMENTS) -> None:
         super().__init__()
         self.module, self.span, self.maker, self.arguments = module, span, maker, arguments
+        self.generation = 0  # through how many calls it was handed back
 
     def __repr__(self) -> str:
         return f"<{self.maker!r} of line {self.span.line}>" if self.maker else f"<object of line {self.span.line}>"
@@ -335,14 +336,14 @@ class Value:
         atoms = self.atoms | other.atoms
         if len(atoms) > MOST_ATOMS:
             atoms = frozenset((UNKNOWN,))
-        derived = self.derived | other.derived if other.derived else self.derived
+        derived = bounded(self.derived | other.derived) if other.derived else self.derived
         if atoms == self.atoms and derived == self.derived:
             return self
         return Value(atoms, derived)
 
     def with_origins(self, origins: frozenset[Origin]) -> Value:
         """The same atoms, also computed from ``origins``."""
-        return self if origins <= self.derived else Value(self.atoms, self.derived | origins)
+        return self if origins <= self.derived else Value(self.atoms, bounded(self.derived | origins))
 
     def objects(self) -> list[Obj]:
         """The atoms that are objects."""
@@ -369,6 +370,13 @@ class Value:
 
     def __repr__(self) -> str:
         return " or ".join(sorted(map(repr, self.atoms))) or "nothing"
+
+
+def bounded(origins: frozenset[Origin]) -> frozenset[Origin]:
+    """At most so many origins as one value may have: the first in the order of the text."""
+    if len(origins) <= MOST_DERIVED:
+        return origins
+    return frozenset(sorted(origins, key=lambda origin: (isinstance(origin, Obj), repr(origin)))[:MOST_DERIVED])
 
 
 ANY = Value(frozenset((UNKNOWN,)))
