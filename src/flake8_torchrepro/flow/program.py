@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import os
 import re
 from typing import TYPE_CHECKING
@@ -13,17 +12,15 @@ from ..settings import Settings
 from ..source import Source, Span, span_of
 from ..torch_api.names import canonical
 from .binding import count_names
-from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts, bind
-from .hierarchy import Hierarchy
+from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts
+from .linking import Linking
 from .state import ENTRY, GRAD_ENTRY, GRAD_ON, OFF, UNKNOWN_EVENTS, Events
 from .statements import Interpreter
 from .values import (
-    Atom,
     Class,
     Const,
     Dotted,
     Function,
-    Imported,
     Made,
     Param,
     Value,
@@ -36,33 +33,25 @@ if TYPE_CHECKING:
 
 GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
 MOST_TREES = 40
-MOST_SCRIPTS = 60
-ASKS_DETERMINISM = ("determinis", "cudnn", "CUBLAS_WORKSPACE_CONFIG")
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 
-SWITCHES_MODES = re.compile(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
 FACTS = "_torchrepro_facts"  # where a definition's node keeps its facts while the tree lives
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-class Program(Hierarchy):
+class Program(Linking):
     """Interprets modules on demand and keeps what was learnt. One file without a project is a program of size one."""
 
     def __init__(self, settings: Settings, project: Project | None = None) -> None:
-        super().__init__()
-        self.settings, self.project = settings, project
-        self.modules: dict[str, ModuleFacts] = {}
-        self._imported: dict[tuple[str, tuple[str, ...]], Imported] = {}
-        self._resolved: dict[Imported, Value | None] = {}
+        super().__init__(project)
+        self.settings = settings
         self._dotted: dict[str, Dotted] = {}
         self._constants: dict[tuple[type, object], Value] = {}
-        self._static: dict[ModuleFacts, dict[str, Value]] = {}
         self._counts: dict[ModuleFacts, dict[str, int]] = {}
         self._nodes: dict[FunctionFacts, FunctionNode] = {}
         self._unreadable: set[str] = set()
         self._with_tree: list[ModuleFacts] = []
-        self._switching: dict[tuple[str, str], bool] = {}
         self._frames: dict[FunctionFacts, Frame] = {}
         self._depth = 0
 
@@ -112,67 +101,6 @@ class Program(Hierarchy):
         self._with_tree.append(facts)
         while len(self._with_tree) > MOST_TREES:
             self.summarise_all(self._with_tree.pop(0))
-
-    def importers(self, module: ModuleFacts, names: set[str]) -> list[ModuleFacts]:
-        """The modules that import a module and mention a name of it, interpreted whole; tests are no callers."""
-        if self.project is None:
-            return []
-        mentions = re.compile(r"\b(" + "|".join(sorted(map(re.escape, names))) + r")\b")
-        index, files = self.project.index, self.project.files
-        found = []
-        for path in index.mentioning(module.path, names):
-            if not index.is_test(path) and mentions.search(files.text(path) or ""):
-                facts = self.module_at(path)
-                if facts is not None and facts is not module:
-                    self.summarise_all(facts)
-                    found.append(facts)
-        return found
-
-    def link_calls(self, module: ModuleFacts, names: set[str]) -> None:
-        """Tell the functions of other files which calls of a module, by some names, are calls of them."""
-        wanted = names - module.linked
-        module.linked |= wanted
-        for function in (module.body, *module.functions) if wanted else ():
-            for call in function.calls.values():
-                if isinstance(call.callee, Imported) and not call.method and not wanted.isdisjoint(call.callee.rest):
-                    found = self.resolve(call.callee)
-                    for atom in found.atoms if found is not None else ():
-                        self._link(call, atom)
-
-    def _link(self, call: Call, atom: Atom) -> None:
-        facts = atom.facts if isinstance(atom, Function) else None
-        bound: Value | None = None
-        if isinstance(atom, Class):
-            facts = self.method(atom.facts, "__init__")
-            bound = value_of(atom.facts.instance)
-        if facts is not None and self.summarise(facts) and call not in facts.callers:
-            call.bindings = bind(facts, call.arguments, bound)
-            facts.callers.append(call)
-
-    def programs_of(self, module: ModuleFacts) -> list[list[ModuleFacts]]:
-        """For every script that reaches a module: the modules it reaches that may ask for determinism, this one too."""
-        if self.project is None:
-            return [[module]]
-        index = self.project.index
-        programs: list[list[ModuleFacts]] = []
-        for script in index.scripts(module.path)[:MOST_SCRIPTS] if self._asking else ():
-            modules = [module]
-            for path in sorted(index.reach(script) & self._asking):
-                facts = self.module_at(path) if path != module.path else None
-                if facts is not None:
-                    self.summarise_all(facts)
-                    modules.append(facts)
-            if modules not in programs:
-                programs.append(modules)
-        return programs or [[module]]
-
-    @functools.cached_property
-    def _asking(self) -> frozenset[str]:
-        """The files of the project that speak of determinism at all."""
-        if self.project is None:
-            return frozenset()
-        files = self.project.files
-        return frozenset(p for p in files.all() if any(word in (files.text(p) or "") for word in ASKS_DETERMINISM))
 
     def release(self, facts: ModuleFacts) -> None:
         """A file was judged; unless another one needs it, nothing of it is kept."""
@@ -341,93 +269,6 @@ class Program(Hierarchy):
         if found is None:
             found = self._constants[key] = Value(frozenset((Const(value),)))
         return found
-
-    def imported(self, module: ModuleFacts, name: str) -> Value:
-        """What an imported name is: something of the project, to be resolved when it matters, or only its name."""
-        located = self.project.imports.locate(module.path, name) if self.project is not None else None
-        if located is None:
-            return value_of(self.dotted(name))
-        return value_of(self._import(name, located.path, located.rest))
-
-    def _import(self, name: str, path: str, rest: tuple[str, ...]) -> Imported:
-        found = self._imported.get((path, rest))
-        if found is None:
-            found = self._imported[(path, rest)] = Imported(name.lstrip("."), path, rest)
-        return found
-
-    def member(self, holder: Imported, name: str) -> Imported:
-        """An attribute of an imported thing: a submodule of a package, or a name in it."""
-        if not holder.rest and self.project is not None:
-            inner = self.project.imports.submodule(holder.path, name)
-            if inner is not None:
-                return self._import(f"{holder.name}.{name}", inner, ())
-        return self._import(f"{holder.name}.{name}", holder.path, (*holder.rest, name))
-
-    def resolve(self, name: Imported) -> Value | None:
-        """What an imported name of the project is; None where that cannot be found out."""
-        if name not in self._resolved:
-            self._resolved[name] = None  # a cycle of imports: nothing is known on the way
-            self._resolved[name] = self._resolve(name)
-        return self._resolved[name]
-
-    def _resolve(self, name: Imported) -> Value | None:
-        facts = self.module_at(name.path) if name.rest else None
-        if facts is None:
-            return None
-        found = self._in_namespace(facts, name.rest[0])
-        for attribute in name.rest[1:]:
-            only = found.only if found is not None else None
-            if isinstance(only, Class):
-                method = self.method(only.facts, attribute)
-                found = value_of(Function(method)) if method else self.class_attribute(only.facts, attribute)
-            elif isinstance(only, Imported):
-                found = self.resolve(self.member(only, attribute))
-            elif isinstance(only, Made):
-                found = facts.stores.get((only, attribute))
-            else:
-                return None
-        return found
-
-    def _in_namespace(self, facts: ModuleFacts, name: str) -> Value | None:
-        """What a name is at the top level of a module: defined, imported, starred, or a submodule."""
-        found = self._static[facts].get(name) or self.scope_value(facts.body, name)
-        if found is not None:
-            only = found.only
-            if isinstance(only, Imported):
-                return self.resolve(only) if only.rest else found
-            return found
-        starred = self.star_value(facts, name)
-        if starred is not None:
-            only = starred.only
-            return self.resolve(only) if isinstance(only, Imported) else starred
-        inner = self.project.imports.submodule(facts.path, name) if self.project is not None else None
-        return value_of(self._import(name, inner, ())) if inner is not None else None
-
-    def star_value(self, module: ModuleFacts, name: str) -> Value | None:
-        """What a name is that only a star import of a project file can bring; None where none brings it."""
-        for home in reversed(module.star_imports):
-            located = self.project.imports.locate(module.path, home) if self.project is not None else None
-            if located is None or located.rest or not self._mentions_name(located.path, name):
-                continue
-            candidate = self._import(f"{home.lstrip('.')}.{name}", located.path, (name,))
-            if self.resolve(candidate) is not None:
-                return value_of(candidate)
-        return None
-
-    def switches_modes(self, name: Imported) -> bool:
-        """Whether the file that defines an imported name sets modes or gradients anywhere."""
-        if self.project is None or not name.rest:
-            return False
-        key = (name.path, name.rest[0])
-        if key not in self._switching:
-            path = self.project.index.defining_file(*key)
-            text = self.project.files.text(path) if path is not None else None
-            self._switching[key] = text is not None and SWITCHES_MODES.search(text) is not None
-        return self._switching[key]
-
-    def _mentions_name(self, path: str, name: str) -> bool:
-        text = self.project.files.text(path) if self.project is not None else None
-        return text is not None and (name in text or "import *" in text)
 
     def static_names(self, module: ModuleFacts) -> dict[str, Value]:
         """Functions and classes that a module binds once."""

@@ -1,0 +1,167 @@
+"""Lists, dicts, tables and comprehensions: what they hold, by item where the item is known."""
+
+from __future__ import annotations
+
+import ast
+
+from .summaries import Summaries
+from .values import (
+    ANY,
+    NOTHING,
+    Class,
+    Const,
+    Dotted,
+    Function,
+    Imported,
+    Made,
+    Obj,
+    Outer,
+    Partial,
+    Value,
+    constant,
+    join_all,
+    value_of,
+)
+
+
+class Displays(Summaries):
+    """Evaluates displays, subscripts and comprehensions."""
+
+    def eval(self, node: ast.expr) -> Value:
+        """See ``expressions``."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a target; see ``assignments``."""
+        raise NotImplementedError
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        holder = self.eval(node.value)
+        index = self.eval(node.slice)
+        if holder.atoms is ANY.atoms:
+            return holder
+        key = self.item_name(index)
+        chosen = self._chosen_from_table(holder, key)
+        if chosen is not None:
+            return chosen
+        found = join_all(self.attribute(obj, key) if not isinstance(obj, Dotted) else ANY for obj in holder.objects())
+        if not found.atoms or len(found.atoms) != len(holder.atoms):
+            found = found | ANY
+        return found.with_origins(holder.derived) if holder.derived else found
+
+    def _chosen_from_table(self, holder: Value, key: str) -> Value | None:
+        """An item of a table of functions or classes at module level, of this file or another; None of other things."""
+        symbol = holder.only
+        table: Value | None = None
+        if isinstance(symbol, Outer) and symbol.scope.is_module:
+            table = self.program.scope_value(symbol.scope, symbol.name)
+        elif isinstance(symbol, Imported):
+            table = self.program.resolve(symbol)
+        display = table.only if table is not None else None
+        if not isinstance(display, Made) or display.maker is not None:
+            return None
+        items = self.program.items(display)
+        chosen = items.get(key) or join_all(items.values())
+        is_callable = all(isinstance(atom, (Function, Class, Partial, Imported)) for atom in chosen.atoms)
+        return chosen if chosen.atoms and is_callable else None
+
+    def item_name(self, index: Value) -> str:
+        """The name of the part that a subscript speaks of: ``['key']``, ``[0]``, or ``[]`` for any."""
+        only = index.only
+        if isinstance(only, Const) and isinstance(only.value, (str, int)):
+            return f"[{only.value!r}]"
+        return "[]"
+
+    def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
+        made = self.make(node, None)
+        elements = NOTHING
+        for position, element in enumerate(node.elts):
+            if isinstance(element, ast.Starred):
+                elements = elements | self.element_of(self.eval(element.value))
+                continue
+            value = self.eval(element)
+            elements = elements | value
+            if position < 8 and not isinstance(node, ast.Set):
+                self.state.heap[(made, f"[{position}]")] = value
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = elements
+        return value_of(made)
+
+    def _dict(self, node: ast.Dict) -> Value:
+        made = self.make(node, None)
+        self.state.heap[(made, "{}")] = constant(True)
+        for key, item in zip(node.keys, node.values, strict=True):
+            value = self.eval(item)
+            if key is None:
+                self.merge_dict(made, value)
+            else:
+                self.set_item(made, self.eval(key), value)
+        return value_of(made)
+
+    def set_item(self, holder: Obj, key: Value, value: Value, weak: bool = False) -> None:
+        """``holder[key] = value``; where the key is not known every item may be the one."""
+        name = self.item_name(key)
+        self.set_attribute(holder, name, value, weak or name == "[]")
+
+    def merge_dict(self, target: Obj, other: Value) -> None:
+        """``target.update(other)``: the known items of a dict made here; anything of another."""
+        for atom in other.atoms:
+            items = self.dict_items(atom)
+            if items is None:
+                self.state.heap[(target, "?")] = ANY
+            else:
+                for name, value in items.items():
+                    self.set_attribute(target, name, value)
+
+    def dict_items(self, atom: object) -> dict[str, Value] | None:
+        """The items of a dict that this function made, by part name; None where there may be others."""
+        if not isinstance(atom, Made) or (atom, "{}") not in self.state.heap:
+            return None
+        items = {name: value for (holder, name), value in self.state.heap.items() if holder is atom}
+        if "?" in items or "[]" in items:
+            return None
+        return {name: value for name, value in items.items() if name != "{}"}
+
+    def element_of(self, value: Value) -> Value:
+        """What iterating over a value gives."""
+        if value.atoms is ANY.atoms:
+            return value
+        found = NOTHING
+        for atom in value.atoms:
+            found = found | (self._element(atom) if isinstance(atom, Obj) and not isinstance(atom, Dotted) else ANY)
+        return found.with_origins(value.derived) if value.derived else found
+
+    def _element(self, obj: Obj) -> Value:
+        if isinstance(obj, Made) and obj.maker is None:
+            items = [value for (holder, name), value in self.state.heap.items() if holder is obj and name[0] == "["]
+            return join_all(items) if items else ANY
+        return self.attribute(obj, "[]")
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        outer = self._enter_generators(node.generators)
+        element = self.eval(node.elt)
+        self._leave_generators(outer)
+        made = self.make(node, None)
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
+        return value_of(made)
+
+    def _dict_comprehension(self, node: ast.DictComp) -> Value:
+        outer = self._enter_generators(node.generators)
+        self.eval(node.key)
+        element = self.eval(node.value)
+        self._leave_generators(outer)
+        made = self.make(node, None)
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
+        return value_of(made)
+
+    def _enter_generators(self, generators: list[ast.comprehension]) -> dict[str, Value]:
+        outer = self.state.env.copy()
+        self.loop_depth += 1
+        for generator in generators:
+            self.assign(generator.target, self.element_of(self.eval(generator.iter)))
+            for test in generator.ifs:
+                self.eval(test)
+        return outer
+
+    def _leave_generators(self, outer: dict[str, Value]) -> None:
+        self.loop_depth -= 1
+        self.state.env = outer
