@@ -520,10 +520,7 @@ ALL = {
 
 # What is not understood yet, with the reason.
 KNOWN = {
-    "datasets base class": "a call of self is a call of this class only",
     "datasets wrappers": "the parts that random_split gives are not datasets",
-    "datasets own wrapper": "an item of a dataset is not a call of __getitem__",
-    "transforms list": "the elements of a list that is kept on self are not followed",
 }
 
 

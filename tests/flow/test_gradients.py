@@ -781,16 +781,8 @@ ALL = {
 
 # What is not understood yet, with the reason.
 KNOWN = {
-    "differentiated jacobian": "functions that are handed to torch.autograd.functional are not entered",
-    "differentiated jacobian of an own function": "functions that are handed to torch.autograd.functional are not entered",
     "differentiated stored in a dict and differentiated in another method": "what values() gives is not what was stored",
-    "leaves made so": "a Parameter is a leaf by its class",
-    "leaves handed in by every caller": "whether an argument is a leaf is not asked of the callers",
-    "leaves kept on self": "whether an attribute is a leaf is not asked of what was stored",
     "frozen frozen and thawed": "requires_grad_(True) makes a module a leaf, and it stays frozen",
-    "frozen in the constructor": "a module that is stored is not the one that was frozen before",
-    "hooks hook on the gradient of a result": "register_hook of a tensor is not seen",
-    "hooks backward hook in another method": "a module that is stored is not the one that has the hook",
 }
 
 

@@ -507,10 +507,7 @@ ALL = {
 
 # What is not understood yet, with the reason.
 KNOWN = {
-    "sure global": "a constant that the top level binds once is taken although a function binds it too",
     "sure result of a default": "a default that a call leaves alone is only assumed in its result",
-    "callers handed out": "any method that is named map is taken for the builtin",
-    "defaults parse_known_args": "parse_known_args gives a pair",
     "choices decided by a default": "a default that a call leaves alone is only assumed in its result",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..torch_api.modules import DATASET_WRAPPERS
 from ..torch_api.settings import CUDNN, FUNCTIONS_ASSIGNED
 from .methods import Methods
 from .values import ANY, LEAF, NOTHING, Const, Dotted, Made, Obj, Part, Self, Value, value_of
@@ -105,6 +106,8 @@ class Assignments(Methods):
             if isinstance(atom, Made) and atom.maker is None:
                 item = self.state.heap.get((atom, f"[{position}]"))
                 found = found | (item if item is not None else self.element_of(value_of(atom)))
+            elif isinstance(atom, Made) and isinstance(atom.maker, Dotted) and atom.maker.name in DATASET_WRAPPERS:
+                found = found | value_of(atom)  # each split draws what the whole draws
             elif isinstance(atom, Obj):
                 # Tuples that loops hand out (name, parameter): each element may stand for the whole.
                 found = found | value_of(atom if atom_is_parameters(atom) else atom.part(f"[{position}]"))

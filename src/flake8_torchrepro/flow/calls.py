@@ -139,7 +139,7 @@ class Calls(Expressions):
         for function in arguments.functions():
             function.facts.handed_by.add(self.module)
         result = self.forward(node, frozenset((obj,)), arguments, callee.derived)
-        self._hand_over(arguments, name)
+        self.hand_over(arguments, name)
         return result
 
     def _is_guard(self, name: str) -> bool:
@@ -158,12 +158,15 @@ class Calls(Expressions):
         site.modes |= modes
         site.grad |= self.state.grad
         site.leaves = site.leaves or LEAF in origins
+        site.inputs |= frozenset(origin for origin in origins if isinstance(origin, Obj))
         site.frozen = site.frozen or self.may_be_frozen(objects)
         return Value(ANY.atoms, origins | {site})
 
-    def _hand_over(self, arguments: Arguments, name: str) -> None:
+    def hand_over(self, arguments: Arguments, name: str) -> None:
         """What is not followed may do anything to the modules that it is handed."""
         if CALM_CALLEES.fullmatch(name):
+            for function in arguments.functions():
+                function.facts.handed_by.add(self.module)
             return
         for value in arguments.values():
             if value.atoms is ANY.atoms:
@@ -206,7 +209,7 @@ class Calls(Expressions):
             for value in arguments.values():
                 self.need(value)
             self.need_origins(extra)
-        self._hand_over(arguments, name)
+        self.hand_over(arguments, name)
 
     # -- the other rooms ---------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from ..torch_api.grad import CALM_NAMES, CALM_ROOTS, SWITCHES
 from .assignments import Assignments
 from .facts import FunctionFacts, ModeSet, Slip
 from .frame import called_name, place
-from .state import ENTRY, NO_EVENTS, OFF, UNKNOWN_EVENTS, Event, Events
+from .state import ENTRY, NO_EVENTS, OFF, UNKNOWN_EVENTS, Event, Events, State
 from .values import Atom, Class, Const, Dotted, Function, Imported, Made, Obj, Value
 
 IDLE_GUARDS = frozenset(SWITCHES) - {"torch.set_grad_enabled"}
@@ -24,6 +24,10 @@ class Contexts(Assignments):
         self.entered: list[tuple[Span, str]] = []  # guards that were entered: where, and which
 
     def block(self, body: list[ast.stmt]) -> None:
+        """See ``statements``."""
+        raise NotImplementedError
+
+    def exit_lists(self) -> list[list[State]]:
         """See ``statements``."""
         raise NotImplementedError
 
@@ -51,10 +55,14 @@ class Contexts(Assignments):
             restores = restores or _holds_stack(context)
             managers += [(facts, item.context_expr) for facts in self._managers(context)]
         self.guards.append((place(node), is_guarding))
+        exits = [list(states) for states in self.exit_lists()]
         self.block(node.body)
         self.guards.pop()
         if restores:
             self.state.grad = before
+            for states, known in zip(self.exit_lists(), exits, strict=True):
+                for state in states[len(known) :]:  # break, continue and return leave the guard too
+                    state.grad = before
         for facts, expression in managers:
             self._leave_manager(facts, expression)
 
@@ -125,6 +133,8 @@ class Contexts(Assignments):
         if isinstance(atom, Dotted) and atom.name in SWITCHES:  # not called: what its author meant
             return frozenset((Event(OFF, span, span, self.module.name),))
         if isinstance(atom, Made) and isinstance(atom.maker, Dotted) and atom.maker.name in SWITCHES:
+            if atom.maker.name == "torch.enable_grad" and self._in_inference_mode():
+                return self.state.grad  # inference mode cannot be left so
             self.entered.append((span, atom.maker.name))
             return self.grad_of_switch(atom.maker.name, atom.arguments, span)
         if isinstance(atom, Made) and isinstance(atom.maker, Function) and atom.maker.facts.is_context_manager:

@@ -8,6 +8,7 @@ from .summaries import Summaries
 from .values import (
     ANY,
     NOTHING,
+    Arguments,
     Class,
     Const,
     Dotted,
@@ -16,7 +17,9 @@ from .values import (
     Made,
     Obj,
     Outer,
+    Part,
     Partial,
+    Self,
     Value,
     constant,
     join_all,
@@ -41,6 +44,9 @@ class Displays(Summaries):
         if holder.atoms is ANY.atoms:
             return holder
         key = self.item_name(index)
+        for obj in holder.objects():
+            if isinstance(obj, Part) and isinstance(obj.parent, Self) and not key.startswith("['"):
+                self.record_call(node, obj, Arguments((index,)), method="__getitem__")
         chosen = self._chosen_from_table(holder, key)
         if chosen is not None:
             return chosen

@@ -138,6 +138,10 @@ class Drawing:
         instance, cls = callee.bound, facts.owner
         if isinstance(instance, Self) and context.instance is not None:
             instance, cls = context.instance, context.cls
+            own = self.program.method(cls, facts.name) if cls is not None and facts.owner is not None else None
+            if own is not None and own is not facts and call.caller.name != facts.name:  # overridden there
+                facts = own
+                bindings = {facts.params[name]: v for name, v in call.bindings.items() if name in facts.params}
         if instance is not None and isinstance(instance, Part):
             resolved = self.resolver.resolve(value_of(instance), context).only
             instance = resolved if isinstance(resolved, Obj) else instance

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from .facts import Call, FunctionFacts
 from .horizon import Horizon
-from .state import ENTRY, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events, _for_part
-from .values import ANY, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
+from .state import ENTRY, FRESH, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events, _for_part
+from .values import ANY, LEAF, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
-MOST_STEPS = 12
+MOST_ASKS = 2000  # questions after which answers are kept even from the middle of a recursion
 
 
 class Entries:
@@ -22,6 +22,9 @@ class Entries:
         self.horizon = horizon
         self._modes: dict[tuple[FunctionFacts, Obj], Events] = {}
         self._grads: dict[FunctionFacts, Events] = {}
+        self._asked: set[tuple[FunctionFacts, Obj]] = set()
+        self._is_cut = False
+        self._asks = 0
 
     # -- who calls ---------------------------------------------------------------
 
@@ -105,7 +108,21 @@ class Entries:
         known = self._modes.get(key)
         if known is not None:
             return known
-        self._modes[key] = NO_EVENTS
+        if key in self._asked:  # recursion adds nothing, but what is found on the way is not whole
+            self._is_cut = True
+            return NO_EVENTS
+        outermost = not self._asked
+        self._asked.add(key)
+        found = self._entry_mode(facts, obj)
+        self._asked.discard(key)
+        self._asks += 1
+        if outermost or not self._is_cut or self._asks > MOST_ASKS:
+            self._modes[key] = found
+        if outermost:
+            self._is_cut = False
+        return found
+
+    def _entry_mode(self, facts: FunctionFacts, obj: Obj) -> Events:
         root = obj.root
         if isinstance(root, Self):
             found = self._mode_of_instance(facts, obj)
@@ -117,7 +134,6 @@ class Entries:
                 found |= OPEN_MODE
         else:
             found = OPEN_MODE
-        self._modes[key] = found
         return found
 
     def _mode_of_callers(self, facts: FunctionFacts, obj: Obj) -> Events:
@@ -147,6 +163,23 @@ class Entries:
             return call.env.get(obj.name, ANY)
         return value_of(obj)
 
+    def may_be_leaf(self, facts: FunctionFacts, obj: Obj, steps: int = 4) -> bool:
+        """Whether an input requires gradients, by what callers hand in or what is stored in an attribute."""
+        if steps <= 0:
+            return False
+        if isinstance(obj, Part) and isinstance(obj.parent, Self):
+            stored = self.horizon.stored(obj.parent, obj.name)
+            return stored is not None and LEAF in stored.derived
+        if not isinstance(obj, Param) or obj.function is not facts:
+            return False
+        for call in self.horizon.callers(facts)[:50]:
+            given = call.bindings.get(obj.name)
+            if given is None:
+                continue
+            if LEAF in given.derived or any(self.may_be_leaf(call.caller, o, steps - 1) for o in given.objects()):
+                return True
+        return False
+
     def may_be_frozen(self, facts: FunctionFacts, obj: Obj, steps: int = 4) -> bool:
         """Whether a caller (or the scope that holds the name) froze a module's parameters before."""
         root = obj.root
@@ -161,7 +194,7 @@ class Entries:
             return any(_is_frozen(root.scope.exit_frozen, there) for there in there_too)
         if isinstance(root, Self):
             methods = [m for cls in self.horizon.family(root.cls) for m in cls.methods.values()]
-            return any(_is_frozen(method.exit_frozen, obj) for method in methods)
+            return any(_is_frozen(m.exit_frozen, alias) for m in methods for alias in aliases(m, obj))
         return False
 
     def _mode_of_instance(self, facts: FunctionFacts, obj: Obj) -> Events:
@@ -201,6 +234,8 @@ class Entries:
                             found |= {event._replace(obj=asked)}
                     break
                 if not isinstance(at, Part):
+                    if at in method.exit_made and target is not mine:
+                        found |= {Event(FRESH, obj=asked)}
                     break
                 at = at.parent
         return found
@@ -212,6 +247,9 @@ class Entries:
             at_end = self._at_end(root.scope, obj)
             for there in at_end.objects():
                 found |= self.modes(root.scope, mode_of_exit(root.scope, there))
+            for function in root.scope.module.functions:
+                if function is not facts and obj in function.exit_modes and not self.is_closed(function):
+                    found |= frozenset(e for e in function.exit_modes[obj] if e.kind != ENTRY)
         return found or OPEN_MODE
 
     def _at_end(self, scope: FunctionFacts, obj: Obj) -> Value:
@@ -244,8 +282,14 @@ def _mode_in(modes: dict[Obj, Events], obj: Obj) -> Events:
         if not isinstance(at, Part):
             break
         at = at.parent
-    kind = "fresh" if isinstance(at, Made) else ENTRY
+    kind = FRESH if isinstance(at, Made) else ENTRY
     return frozenset((Event(kind, obj=obj),))
+
+
+def aliases(method: FunctionFacts, obj: Obj) -> list[Obj]:
+    """A part of the instance, and what a method stored there."""
+    stored = method.exit_heap.get((obj.parent, obj.name)) if isinstance(obj, Part) else None
+    return [obj, *(stored.objects() if stored is not None else ())]
 
 
 def _is_frozen(frozen: frozenset[Obj], obj: Obj) -> bool:

@@ -49,6 +49,7 @@ class Site:
     needed_inside: bool = False  # by the function itself
     needed_by: set[ModuleFacts] = field(default_factory=set)
     leaves: bool = False
+    inputs: frozenset[Obj] = frozenset()  # symbols that its inputs were computed from
     frozen: bool = False
     hooked: bool = False
     escapes: set[str] = field(default_factory=set)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..torch_api.modules import WITHOUT_PARAMETERS
-from .entry import Entries
+from .entry import Entries, aliases
 from .facts import ClassFacts, FunctionFacts, Site
 from .horizon import Horizon
 from .state import ENTRY, EVAL, ON, Event, Events, surely
@@ -63,7 +63,7 @@ class Judge:
             return False, "gradients are not surely on"
         if self.horizon.is_needed(site):
             return False, "something differentiates the result"
-        if site.leaves:
+        if site.leaves or any(self.entries.may_be_leaf(site.function, origin) for origin in site.inputs):
             return False, "an input requires gradients"
         if site.frozen or any(self.entries.may_be_frozen(site.function, obj) for obj in site.objects):
             return False, "the module's parameters are frozen"
@@ -82,8 +82,11 @@ class Judge:
         return self.verdict(site).is_fault or any(self._is_reported(inner) for inner in site.inner)
 
     def _is_hooked(self, site: Site) -> bool:
-        hooked = {obj for function in (self.module.body, *self.module.functions) for obj in function.hooked}
-        return bool(hooked) and any(_touches(obj, hook) for obj in site.objects for hook in hooked)
+        for function in (self.module.body, *self.module.functions):
+            for obj in site.objects if function.hooked else ():
+                if any(_touches(alias, hook) for alias in aliases(function, obj) for hook in function.hooked):
+                    return True
+        return False
 
     def _not_a_trained_module(self, site: Site) -> str:
         if "torch" not in self.module.imports and self.module.imports & OTHER_FRAMEWORKS:

@@ -22,6 +22,8 @@ from .values import (
     Dotted,
     Imported,
     Made,
+    Obj,
+    Part,
     Partial,
     Value,
     constant,
@@ -138,6 +140,8 @@ class Library(Calls):
         if flag_of(arguments.get("requires_grad"), False) is True:
             origins |= {LEAF}
         last = name.rpartition(".")[2]
+        if last == "Parameter":
+            origins |= {LEAF}
         if last[:1].isupper() or name in randomness.GENERATOR_CLASSES or name in grad_api.SWITCHES or last == "load":
             return Value(frozenset((self.make(node, callee, arguments),)), origins)
         if name.startswith("torch.") and name.rpartition(".")[0] in CONTEXT_HOMES:
@@ -182,6 +186,10 @@ class Library(Calls):
             objects = original.objects()
             if objects:
                 self.state.modes[made] = frozenset().union(*(self.state.mode(obj) for obj in objects))
+                for part, events in list(self.state.modes.items()):
+                    path = _path_below(part, objects[0]) if len(objects) == 1 else None
+                    if path:
+                        self.state.modes[_follow(made, path)] = events
                 if self.may_be_frozen(frozenset(objects)):
                     self.state.frozen |= {made}
             return Value(frozenset((made,)), original.derived)
@@ -232,8 +240,25 @@ class Library(Calls):
     def _iterate(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
         """``enumerate``, ``zip``, ``tqdm`` and their like: the elements are elements of what they are given."""
         made = self.make(node, None)
-        elements = join_all(self.element_of(value) for value in arguments.positional)
+        each = [self.element_of(value) for value in arguments.positional]
+        if callee.name in ("builtins.enumerate", "builtins.zip"):
+            each = [ANY, *each[:1]] if callee.name == "builtins.enumerate" else each
+            elements = self._tuple(node, each)
+        else:
+            elements = join_all(each)
         self.state.heap[(made, "[]")] = elements if elements.atoms else ANY
+        return value_of(made)
+
+    def _tuple(self, node: ast.expr, items: list[Value]) -> Value:
+        """The tuple that an iterator hands out each time."""
+        key = (id(node), UNRESOLVED)
+        made = self.made.get(key)
+        if made is None:
+            made = self.made[key] = Made(self.module.name, place(node), None)
+        self.state.remake(made)
+        for position, item in enumerate(items):
+            self.state.heap[(made, f"[{position}]")] = item
+        self.state.heap[(made, "[]")] = join_all(items)
         return value_of(made)
 
     def _next(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
@@ -268,6 +293,22 @@ class Library(Calls):
 
     def _put_environment(self, node: ast.expr, callee: Dotted, arguments: Arguments) -> Value:
         return self._environ(node, ANY, "putenv", arguments)
+
+
+def _path_below(part: Obj, top: Obj) -> list[str]:
+    """The names that lead from an object to a part of it; none where it is no part of it."""
+    names: list[str] = []
+    at = part
+    while isinstance(at, Part) and at is not top:
+        names.append(at.name)
+        at = at.parent
+    return names[::-1] if at is top else []
+
+
+def _follow(obj: Obj, path: list[str]) -> Obj:
+    for name in path:
+        obj = obj.part(name)
+    return obj
 
 
 IMPORTED: dict[str, Callable[[Any, ast.expr, Dotted, Arguments], Value]] = {

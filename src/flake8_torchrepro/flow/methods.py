@@ -105,7 +105,7 @@ class Methods(Containers):
         )
         if is_module and name in module_api.FORWARD_METHODS and receiver.objects():
             result = self.forward(node, frozenset(receiver.objects()), arguments, receiver.derived)
-            self._hand_over(arguments, name)
+            self.hand_over(arguments, name)
             return result
         if is_module and name == "train" and _is_mode_call(arguments):
             self.set_mode(node, receiver, name, arguments)
@@ -162,7 +162,7 @@ class Methods(Containers):
             return self._backward(node, receiver, name, arguments)
         if name in module_api.FORWARD_METHODS and objects:
             result = self.forward(node, frozenset(objects), arguments, receiver.derived)
-            self._hand_over(arguments, name)
+            self.hand_over(arguments, name)
             return result
         stored = [self.state.heap[(obj, name)] for obj in objects if (obj, name) in self.state.heap]
         if stored:
@@ -172,7 +172,7 @@ class Methods(Containers):
             for part in parts:
                 self.record_call(node, part, arguments)
             result = self.forward(node, parts, arguments, receiver.derived)
-            self._hand_over(arguments, name)
+            self.hand_over(arguments, name)
             return result
         return self._unknown_method(node, receiver, name, arguments)
 

@@ -38,6 +38,7 @@ class Interpreter(Definitions):
         self.loops: list[Loop] = []
         self.returned: list[State] = []
         self.heads: dict[int, State] = {}
+        self.tries: list[State] = []  # what the handlers of each ``try`` around may see
 
     def run(self, body: list[ast.stmt]) -> State:
         """Interpret a body; the state at the exits, joined."""
@@ -51,6 +52,14 @@ class Interpreter(Definitions):
             if not self.reachable:
                 return
             _EXECUTE.get(type(statement), Interpreter._pass)(self, statement)
+            if self.tries:
+                self._note_for_handlers()
+
+    def _note_for_handlers(self) -> None:
+        """An error may come after any statement of a ``try``: its handlers see what held there."""
+        state, seen = self.state, self.tries[-1]
+        if state.grad != seen.grad or state.modes != seen.modes or state.frozen != seen.frozen:
+            self.tries[-1] = seen | state
 
     def _pass(self, node: ast.stmt) -> None:
         """A statement that changes nothing that is followed."""
@@ -137,6 +146,10 @@ class Interpreter(Definitions):
         self.reachable = left is not None
         self.state = left if left is not None else self.state
 
+    def exit_lists(self) -> list[list[State]]:
+        """The states that leave the block at hand early, by kind of exit."""
+        return [self.returned, *(states for loop in self.loops for states in (loop.breaks, loop.continues))]
+
     def _break(self, node: ast.Break) -> None:
         if self.loops:
             self.loops[-1].breaks.append(self.state)
@@ -183,7 +196,9 @@ class Interpreter(Definitions):
             self.block(case.body)
             if self.reachable:
                 exits.append(self.state)
-        self.state, self.reachable = _join([before, *exits]) or before, True
+        takes_all = any(_is_wildcard(case) for case in node.cases)
+        left = _join(exits if takes_all else [before, *exits])
+        self.state, self.reachable = left or before, left is not None
 
     # -- try and with ---------------------------------------------------------------
 
@@ -198,11 +213,11 @@ class Interpreter(Definitions):
         self._finally(node, outer_loops, outer_returned)
 
     def _try_body(self, node: ast.Try) -> None:
-        in_handler = self.state.copy()
-        for statement in node.body:
-            self.block([statement])
-            if self.state is not in_handler:
-                in_handler = in_handler | self.state
+        self.tries.append(self.state.copy())
+        self.block(node.body)
+        in_handler = self.tries.pop() | self.state
+        if self.tries:
+            self.tries[-1] = self.tries[-1] | in_handler
         if self.reachable:
             self.block(node.orelse)
         exits = [self.state] if self.reachable else []
@@ -241,6 +256,10 @@ def _join(states: list[State]) -> State | None:
     for state in states:
         joined = state if joined is None else joined | state
     return joined
+
+
+def _is_wildcard(case: ast.match_case) -> bool:
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
 
 
 def _is_main_guard(test: ast.expr) -> bool:

@@ -215,7 +215,12 @@ class Summaries(Frame):
     def _unfinished(self, arguments: Arguments) -> Value:
         """The callee is being interpreted at this moment (recursion), or too deep: nothing is known of it."""
         origins = self.origins_of_all(arguments.values())
+        self.hand_over(arguments, "")
         return Value(ANY.atoms, origins)
+
+    def hand_over(self, arguments: Arguments, name: str) -> None:
+        """See ``calls``."""
+        raise NotImplementedError
 
     def _apply_summary(self, node: ast.expr, callee: FunctionFacts, bindings: dict[str, Value]) -> Value:
         mapping = Mapping(self, node, callee, bindings)
@@ -313,6 +318,7 @@ class Summaries(Frame):
             site.grad |= self.grad_after(inner.grad, node)
             site.frozen = site.frozen or inner.frozen or self.may_be_frozen(site.objects)
             site.leaves = site.leaves or inner.leaves or LEAF in self._leaves(mapping)
+            site.inputs |= frozenset(o for o in mapping.origins(inner.inputs) if isinstance(o, Obj))
             site.hooked = site.hooked or inner.hooked
             found.append(site)
         return found

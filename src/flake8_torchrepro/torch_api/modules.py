@@ -32,7 +32,7 @@ RETURN_SELF = frozenset(
     "to cuda cpu half float double bfloat16 xpu ipu type requires_grad_ apply share_memory to_empty".split()
 )
 # Methods that wrap modules and hand back the same ones (accelerate, Lightning Fabric).
-PREPARE = frozenset("prepare prepare_model setup setup_module".split())
+PREPARE = frozenset("prepare prepare_model setup setup_module unwrap_model".split())
 
 # Attributes of a module of unknown class that are modules when they are called.
 SUBMODULE = re.compile(
