@@ -610,7 +610,7 @@ def run(model, x):
     model.eval()
     with evaluating(model):
         model(x)  # eval on
-    model(x)  # maybe
+    model(x)  # eval on
 """,
     "own context manager with a name": """
 from contextlib import contextmanager

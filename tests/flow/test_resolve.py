@@ -574,7 +574,7 @@ def _seed(train, n):
     if n == 4:
         torch.manual_seed(4)  # in train
     if n > 4 and train:
-        torch.manual_seed(5)  # in train in check
+        torch.manual_seed(5)
     while train:
         torch.manual_seed(6)  # in train in check
     torch.manual_seed(7)  # in train in check

@@ -21,6 +21,8 @@ class Contexts(Assignments):
     def __init__(self, facts: FunctionFacts, assigned: set[str] | None = None) -> None:
         super().__init__(facts, assigned)
         self.guards: list[tuple[Span, bool]] = []  # the ``with`` blocks around, and whether each is a guard
+        self.guarded: list[tuple[Events, int]] = []  # the grad mode before each guard, and the ``try`` blocks around it
+        self.tries: list[State] = []  # what the handlers of each ``try`` around may see
         self.entered: list[tuple[Span, str]] = []  # guards that were entered: where, and which
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -56,7 +58,11 @@ class Contexts(Assignments):
             managers += [(facts, item.context_expr) for facts in self._managers(context)]
         self.guards.append((place(node), is_guarding))
         exits = [list(states) for states in self.exit_lists()]
+        if restores:
+            self.guarded.append((before, len(self.tries)))
         self.block(node.body)
+        if restores:
+            self.guarded.pop()
         self.guards.pop()
         if restores:
             self.state.grad = before

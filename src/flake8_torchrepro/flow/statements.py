@@ -38,7 +38,6 @@ class Interpreter(Definitions):
         self.loops: list[Loop] = []
         self.returned: list[State] = []
         self.heads: dict[int, State] = {}
-        self.tries: list[State] = []  # what the handlers of each ``try`` around may see
 
     def run(self, body: list[ast.stmt]) -> State:
         """Interpret a body; the state at the exits, joined."""
@@ -58,6 +57,10 @@ class Interpreter(Definitions):
     def _note_for_handlers(self) -> None:
         """An error may come after any statement of a ``try``: its handlers see what held there."""
         state, seen = self.state, self.tries[-1]
+        left = [grad for grad, depth in self.guarded if depth >= len(self.tries)]
+        if left:  # the error leaves the guards in the ``try``
+            state = state.copy()
+            state.grad = left[0]
         if state.grad != seen.grad or state.modes != seen.modes or state.frozen != seen.frozen:
             self.tries[-1] = seen | state
 
@@ -215,7 +218,7 @@ class Interpreter(Definitions):
     def _try_body(self, node: ast.Try) -> None:
         self.tries.append(self.state.copy())
         self.block(node.body)
-        in_handler = self.tries.pop() | self.state
+        in_handler = self.tries.pop()
         if self.tries:
             self.tries[-1] = self.tries[-1] | in_handler
         if self.reachable:
