@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flake8_torchrepro.analysis import analyze
+from flake8_torchrepro.analysis import analyze, program_for
 from flake8_torchrepro.rule import all_rules
 from flake8_torchrepro.settings import Settings
 from flake8_torchrepro.source import Source
@@ -26,7 +26,6 @@ SETTINGS = Settings(select=("TRP", "TRP9"))
 CROSS_FILE = {"TRP101", "TRP103", "TRP106", "TRP201", "TRP301"}
 
 # Remove this mark from `parameters` once findings see other files of the project.
-ONE_FILE_ONLY = pytest.mark.xfail(strict=False, reason="needs what other files say")
 
 # Cases that are not right yet, each with the reason. A case that starts to pass must leave this table.
 KNOWN: dict[str, str] = {}
@@ -59,7 +58,9 @@ def lint(root: Path) -> set[Place]:
     return {
         Place(path.relative_to(root).as_posix(), finding.span.line, finding.code)
         for path in sorted(root.rglob("*.py"))
-        for finding in analyze(Source.parse(path.read_text(encoding="utf-8"), path), SETTINGS)
+        for finding in analyze(
+            Source.parse(path.read_text(encoding="utf-8"), path), SETTINGS, program_for(path, SETTINGS)
+        )
     }
 
 
@@ -69,10 +70,7 @@ def parameters() -> list[object]:
         pytest.param(
             case,
             id=case.name,
-            marks=[
-                *([ONE_FILE_ONLY] if case.is_dir() else []),
-                *([pytest.mark.xfail(strict=True, reason=KNOWN[case.name])] if case.name in KNOWN else []),
-            ],
+            marks=[pytest.mark.xfail(strict=True, reason=KNOWN[case.name])] if case.name in KNOWN else [],
         )
         for case in cases
     ]

@@ -26,7 +26,7 @@ CONTENTS: dict[str, tuple[str | bytes, str]] = {
     "python 2": ("bad(1)\nprint 'x'\n", "x.py:2: does not parse: Missing parentheses"),
     "unclosed": ("bad(1\n", "x.py:1: does not parse: '(' was never closed"),
     "latin-1": ("bad(1)  # ä\n".encode("latin-1"), "x.py"),
-    "unknown encoding": ("# coding: klingon\nbad(1)\n", "x.py"),
+    "unknown encoding": ("# coding: klingon\nbad(1)  # ä\n".encode("latin-1"), "x.py"),
     "wrong encoding": ("# coding: ascii\nbad(1)  # ä\n", "x.py"),
     "utf-16": ("bad(1)\n".encode("utf-16"), "x.py"),
     "nul bytes": (b"bad(1)\n\0\0\n", "x.py"),

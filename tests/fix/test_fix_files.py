@@ -46,7 +46,7 @@ def test_line_ends_are_not_translated(tmp_path: Path) -> None:
         (b"a = '\xe9'\n", "cannot be decoded"),
         (b"a\nb\nc = '\xe9'\n", "is not utf-8 text"),
         (b"# coding: utf-8\n\n\na = '\xe9'\n", "is not utf-8 text"),
-        (b"# coding: nothing\n", "cannot be decoded: unknown encoding"),
+        (b"# coding: nothing\n# '\xe9'\n", "cannot be decoded: unknown encoding"),
         (b"# coding: rot13\n", "rot13 is not an encoding of text"),
         (b"\xef\xbb\xbf# coding: latin-1\n", "cannot be decoded"),
         (b"a\0b\n", "has NUL bytes"),

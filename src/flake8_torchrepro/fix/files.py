@@ -83,7 +83,18 @@ def _encoding(path: Path, data: bytes) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as error:
+        if (error.msg or "").startswith("unknown encoding") and is_utf8(data):
+            return "utf-8"  # a codec that a package brings, such as future_fstrings: UTF-8 with something added
         raise FileProblem(path, f"cannot be decoded: {error.msg}") from error
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read(path: Path) -> bytes:

@@ -122,6 +122,9 @@ class Contexts(Assignments):
         """Enter a context manager. True where it sets the grad mode (and will restore it)."""
         events: Events = NO_EVENTS
         sets = False
+        if node is not None and self.is_declared_guard(node, context):
+            self.state.grad = frozenset((Event(OFF, span, span, self.module.name),))
+            return True
         for atom in context.atoms:
             known = self._grad_of_context(atom, span)
             sets = sets or known is not None

@@ -14,6 +14,7 @@ from .summaries import Mapping
 from .values import Class, Dotted, Function, Imported, Made, Partial, Value, assumed, value_of
 
 KINDS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
+GUARDED = "# torchrepro: guarded"
 CONTEXT_MANAGER = re.compile(r"(contextlib\.)?(async)?contextmanager")
 
 
@@ -37,12 +38,24 @@ class Definitions(Contexts):
                 facts.defaults[argument.arg] = assumed(self.eval(keyword_default))
         for argument in (*given, *arguments.kwonlyargs):
             self._note_annotation(facts, argument)
+        if self._says_guarded(node):
+            span = place(node)
+            facts.entry_grad = frozenset((Event(OFF, span, span, self.module.name),))
         held = self.state.grad
         for decorator in node.decorator_list:
             value = self.eagerly(decorator)
             facts.decorators += (value,)
             self._decorate(facts, decorator, value)
         self.state.grad = held
+
+    def _says_guarded(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a comment ``# torchrepro: guarded`` stands in the head of a function (or just above it)."""
+        if GUARDED not in self.module.text:
+            return False
+        first = min((node.lineno, *(decorator.lineno for decorator in node.decorator_list)))
+        return any(
+            GUARDED in line for line in self.module.text.split("\n")[max(first - 2, 0) : node.body[0].lineno - 1]
+        ) or (node.body[0].lineno == node.lineno and GUARDED in self.module.text.split("\n")[node.lineno - 1])
 
     def _note_annotation(self, facts: FunctionFacts, argument: ast.arg) -> None:
         annotation = argument.annotation
@@ -76,6 +89,8 @@ class Definitions(Contexts):
     def _grad_of_decorator(self, node: ast.expr, value: Value) -> Events | None:
         only = value.only
         span = place(node)
+        if self.is_declared_guard(node, value):
+            return frozenset((Event(OFF, span, span, self.module.name),))
         if isinstance(only, Made) and isinstance(only.maker, Dotted) and only.maker.name in SWITCHES:
             return self.grad_of_switch(only.maker.name, only.arguments, span)
         if isinstance(only, Dotted) and only.name in ("torch.no_grad", "torch.inference_mode"):

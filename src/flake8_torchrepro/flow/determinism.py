@@ -54,7 +54,10 @@ class Determinism:
                 yield Request(module, call.caller, call.span)
 
     def _seeds(self) -> list[Call]:
-        return [call for module in self.modules for call in module.calls_of(*SEEDERS, *SEEDS_EVERYTHING)]
+        own = self.modules[0].program.settings.seeders
+        names = [n for module in self.modules for n in module.named if any(n == o or n.endswith("." + o) for o in own)]
+        wanted = dict.fromkeys((*SEEDERS, *SEEDS_EVERYTHING, *names))
+        return [call for module in self.modules for call in module.calls_of(*wanted)]
 
     def _may_be(self, value: Value, wanted: object) -> bool:
         constants = self.resolver.resolve(value).constants()

@@ -54,6 +54,17 @@ def called_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def spelled(node: ast.expr) -> str:
+    """The dotted name of what is called, as the file spells it (``a.b(c)`` -> ``a.b``); empty where it is none."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else ""
+
+
 class Frame:
     """The interpretation of one function, and the helpers that every kind of node needs."""
 
@@ -191,6 +202,15 @@ class Frame:
                 break
             at = at.parent
         return any(isinstance(part, Part) and part.root is obj.root for part in self.state.modes)
+
+    def is_declared_guard(self, node: ast.expr, value: Value) -> bool:
+        """Whether the user declared that a decorator or context manager switches gradients off."""
+        guards = self.program.settings.guards
+        if not guards:
+            return False
+        makers = [atom.maker if isinstance(atom, Made) else atom for atom in value.atoms]
+        names = [spelled(node), *(maker.name for maker in makers if isinstance(maker, Dotted))]
+        return any(name == guard or name.endswith("." + guard) for name in names for guard in guards)
 
     # -- origins ---------------------------------------------------------------
 

@@ -251,7 +251,7 @@ class Methods(Containers):
 
     def _go_together(self, receiver: Value) -> bool:
         """Whether the things that a receiver may be are only reached through it: whichever it is, it is the one set."""
-        atoms = receiver.atoms
+        atoms = receiver.atoms - ANY.atoms
         if not all(isinstance(atom, Made) for atom in atoms):
             return False
         held = (*self.state.env.values(), *self.state.heap.values())

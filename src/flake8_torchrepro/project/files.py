@@ -107,6 +107,11 @@ class ProjectFiles:
 
 
 def decode(content: bytes) -> str:
-    """The text of a Python file by its coding line (PEP 263), with newlines as ``\\n``."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    """The text of a Python file by its coding line (PEP 263), with newlines as ``\n``; an unknown codec is taken for UTF-8."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    except SyntaxError as error:
+        if not (error.msg or "").startswith("unknown encoding"):
+            raise
+        encoding = "utf-8"
     return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
