@@ -19,6 +19,7 @@ TRAINS = re.compile(
     r"|autograd|requires_grad_|(^|_)grad$|jacob|hessian|adapt",
     re.IGNORECASE,
 )
+LONGEST_LOOP = 20  # lines of a loop that is put under a guard whole
 SHOWN = "put the forward pass under `with torch.no_grad():`"
 
 

@@ -202,6 +202,10 @@ class Calls(Expressions):
         origins = self.origins_of_all(arguments.values()) | extra
         if name in LEAF_NAMES and flag_of(arguments.get("requires_grad"), False) is True:
             origins |= {LEAF}
+        if (
+            flag_of(arguments.keyword("volatile"), False) is True
+        ):  # no graph before torch 0.4: code that was right when written
+            origins |= {LEAF}
         return Value(frozenset((self.make(node, callee or UNRESOLVED, arguments),)), origins)
 
     def _take_unresolved(self, node: ast.expr, name: str, arguments: Arguments, extra: frozenset[Origin]) -> None:

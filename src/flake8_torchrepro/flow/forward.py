@@ -18,6 +18,7 @@ OTHER_FRAMEWORKS = frozenset({"tensorflow", "keras", "paddle", "mxnet", "chainer
 class Verdict:
     """What is known of one forward pass: whether it is a fault, and in words why (or why not)."""
 
+    site: Site
     is_fault: bool
     why: str
     modes: Events
@@ -25,9 +26,10 @@ class Verdict:
 
     @property
     def eval_event(self) -> Event | None:
-        """The event that put the module in evaluation mode (the first in the file)."""
-        known = [event for event in self.modes if event.kind == EVAL]
-        return min(known, key=lambda event: (event.module, event.origin)) if known else None
+        """The event that put the module in evaluation mode: the last one above it in its own file, if there is one."""
+        known = sorted((event for event in self.modes if event.kind == EVAL), key=lambda e: (e.module, e.origin))
+        above = [e for e in known if e.module == self.site.function.module.name and e.origin < self.site.span]
+        return above[-1] if above else known[0] if known else None
 
 
 class Judge:
@@ -45,7 +47,7 @@ class Judge:
             modes = self.entries.modes(site.function, site.modes)
             grad = self.entries.grad(site.function, site.grad)
             is_fault, why = self._judge(site, modes, grad)
-            known = self._verdicts[site] = Verdict(is_fault, why, modes, grad)
+            known = self._verdicts[site] = Verdict(site, is_fault, why, modes, grad)
         return known
 
     def faults(self, facts: FunctionFacts) -> list[Site]:
@@ -107,19 +109,36 @@ class Judge:
         forward = self.program.method(cls, "forward")
         return forward is not None and self.program.summarise(forward) and forward.takes_gradients
 
-    def _is_without_parameters(self, cls: ClassFacts) -> bool:
+    def _is_without_parameters(self, cls: ClassFacts, steps: int = 4) -> bool:
         """A class that surely holds nothing that is trained: no module, no parameter, nothing that is not known."""
         init = self.program.method(cls, "__init__")
-        ancestors = self.program.ancestors(cls)
         direct = {base.only.name for base in self.program.external_bases(cls) if isinstance(base.only, Dotted)}
-        if direct != {"torch.nn.Module"} or (init is not None and not self.program.summarise(init)):
+        if steps <= 0 or direct != {"torch.nn.Module"} or (init is not None and not self.program.summarise(init)):
             return False
+        ancestors = self.program.ancestors(cls)
         run = {obj for ancestor in ancestors for method in ancestor.methods.values() for obj in method.ran}
         for ancestor in ancestors:
             for (holder, name), value in ancestor.module.stores.items():
-                if holder is ancestor.instance and _may_hold_parameters(value, holder.part(name) in run):
+                if holder is ancestor.instance and self._may_hold(value, holder.part(name) in run, steps):
                     return False
         return True
+
+    def _may_hold(self, value: Value, is_run: bool, steps: int) -> bool:
+        """Whether an attribute may be (or hold) a parameter; a constructor's argument only if it is called."""
+        for atom in value.atoms:
+            inner = self.program.class_of(atom) if isinstance(atom, Made) else None
+            if inner is not None:
+                if not self._is_without_parameters(inner, steps - 1):
+                    return True
+            elif isinstance(atom, Made) and isinstance(atom.maker, Dotted):
+                if _makes_parameters(atom.maker.name):
+                    return True
+            elif isinstance(atom, Param):
+                if is_run:
+                    return True
+            elif isinstance(atom, Obj) and not isinstance(atom, Dotted):
+                return True
+        return False
 
     def _set_elsewhere(self, site: Site) -> bool:
         """Whether the mode was set by another method or at another level, and unknown callers may run this one."""
@@ -146,19 +165,7 @@ def _touches(obj: Obj, hook: Obj) -> bool:
     return False
 
 
-def _may_hold_parameters(value: Value, is_run: bool) -> bool:
-    """Whether an attribute may be (or hold) a module or a parameter; a constructor's argument only if it is called."""
-    for atom in value.atoms:
-        if isinstance(atom, Made) and isinstance(atom.maker, Dotted):
-            if WITHOUT_PARAMETERS.fullmatch(atom.maker.name):
-                continue
-            if atom.maker.name.startswith("torch.nn.") or not atom.maker.name.startswith(
-                ("torch.", "builtins.", "numpy.")
-            ):
-                return True
-        elif isinstance(atom, Param):
-            if is_run:
-                return True
-        elif isinstance(atom, Obj) and not isinstance(atom, Dotted):
-            return True
-    return False
+def _makes_parameters(maker: str) -> bool:
+    if WITHOUT_PARAMETERS.fullmatch(maker):
+        return False
+    return maker.startswith("torch.nn.") or not maker.startswith(("torch.", "builtins.", "numpy."))

@@ -8,6 +8,20 @@ from collections.abc import Iterator
 
 from ..source import Source, Span, span_of
 
+
+def _imported(body: list[ast.stmt]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                found[alias.asname or first] = alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found
+
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 LoopNode = ast.For | ast.AsyncFor | ast.While
 
@@ -102,30 +116,25 @@ class Layout:
     @functools.cached_property
     def imports(self) -> dict[str, str]:
         """Names that the top level of the file imports -> what they are, dotted (``np`` -> ``numpy``)."""
-        found: dict[str, str] = {}
-        for node in self.source.tree.body:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    found[alias.asname or alias.name.partition(".")[0]] = (
-                        alias.name if alias.asname else alias.name.partition(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for alias in node.names:
-                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        return found
+        return _imported(self.source.tree.body)
+
+    def _local_imports(self, at: ast.AST) -> dict[str, str]:
+        """The same for the function around a place: imports in its own block that stand before it."""
+        function = self.function(at)
+        before = function.body if function is not None else []
+        line = getattr(at, "lineno", 0)
+        return _imported([statement for statement in before if statement.lineno < line])
 
     def spelling(self, dotted: str, at: ast.AST | None = None) -> str | None:
         """How the file says an imported name (``torch.no_grad`` -> ``th.no_grad``); None where it does not import it."""
         shadowed = self._local_names(at) if at is not None else set()
+        known = {name: meaning for name, meaning in self.imports.items() if name not in shadowed}
+        known.update(self._local_imports(at) if at is not None else {})
         best: str | None = None
-        for name, meaning in self.imports.items():
-            if name in shadowed:
-                continue
+        for name, meaning in known.items():
             if meaning == dotted:
                 return name
-            if dotted.startswith(meaning + ".") and (
-                best is None or len(meaning) > len(self.imports[best.split(".")[0]])
-            ):
+            if dotted.startswith(meaning + ".") and (best is None or len(meaning) > len(known[best.split(".")[0]])):
                 best = name + dotted[len(meaning) :]
         return best
 

@@ -137,8 +137,11 @@ class Library(Calls):
         """A call into torch, NumPy or the builtins: it leaves modes alone; what it makes may be an object."""
         origins = self.origins_of_all(arguments.values())
         name = callee.name
-        if flag_of(arguments.get("requires_grad"), False) is True:
-            origins |= {LEAF}
+        if (
+            flag_of(arguments.get("requires_grad"), False) is True
+            or flag_of(arguments.keyword("volatile"), False) is True
+        ):
+            origins |= {LEAF}  # (volatile inputs built no graph before torch 0.4: code that was right when written)
         last = name.rpartition(".")[2]
         if last == "Parameter":
             origins |= {LEAF}

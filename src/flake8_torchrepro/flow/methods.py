@@ -167,7 +167,8 @@ class Methods(Containers):
         stored = [self.state.heap[(obj, name)] for obj in objects if (obj, name) in self.state.heap]
         if stored:
             return self.apply(node, join_all(stored), arguments)
-        if self._is_submodule(objects, name):
+        is_handed = bool(arguments.positional or arguments.keywords or arguments.open)
+        if is_handed and self._is_submodule(objects, name):
             parts = frozenset(obj.part(name) for obj in objects)
             for part in parts:
                 self.record_call(node, part, arguments)

@@ -32,6 +32,7 @@ from .values import (
     Part,
     Self,
     Value,
+    assumed,
     join_all,
     value_of,
 )
@@ -186,6 +187,9 @@ class Resolver:
         cls = self.program.class_of(holder)
         if cls is None:
             same = self._stored(holder, f"[{name!r}]") if not name.startswith("[") else self._stored(holder, name[2:-2])
+            if same is None and isinstance(holder, Made):  # options that are made from keywords
+                given = holder.arguments.keyword(name)
+                same = assumed(given) if given is not None else None
             return None if same is None else self.resolve(same, TOP, steps)
         return self._held_by_class(holder, cls, name, context, steps)
 

@@ -155,7 +155,9 @@ class Mapping:
             made, twin = self._clones.pop()
             for (holder, name), value in exits.exit_heap.items():
                 if holder is made:
-                    state.heap[(twin, name)] = self.value(value)
+                    state.heap[(twin, name)] = held = self.value(value)
+                    record = self.frame.module.elements if made.maker is None else self.frame.module.stores
+                    record[(twin, name)] = held
             if made in exits.exit_modes:
                 state.modes[twin] = self.events(exits.exit_modes[made])
             if made in exits.exit_frozen:

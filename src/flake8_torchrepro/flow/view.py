@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,13 @@ class ModuleView:
     def where(self, module: ModuleFacts, line: int) -> str:
         """A place in words: ``line 7`` of this file, ``models/net.py:7`` of another."""
         return f"line {line}" if module is self.facts else f"{module.name}:{line}"
+
+    def is_mentioned_elsewhere(self, facts: FunctionFacts) -> bool:
+        """Whether anything but its definition names a function, here or in a file that imports this one."""
+        if len(re.findall(rf"\b{re.escape(facts.name)}\b", self.source.text)) > 1:
+            return True
+        project = self.program.project
+        return project is None or bool(project.index.mentioning(self.facts.path, {facts.name}))
 
     # -- callers in other files ----------------------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ def loader(data):
         """One finding a worker function, at its first seeding call of the gravest kind."""
         used = module.loaders.worker_functions()
         for facts in module.functions:
-            if facts in used or (NAMED_LIKE_ONE.fullmatch(facts.name) and facts.owner is None and facts.parameters):
+            if facts in used or (_is_named_like_one(facts) and module.is_mentioned_elsewhere(facts)):
                 yield from self._function(module, facts, used.get(facts, []))
 
     def _function(self, module: ModuleView, facts: FunctionFacts, loaders: list[Loader]) -> Iterator[Finding]:
@@ -132,6 +132,10 @@ def loader(data):
         if facts.kind == "lambda":
             message = message.replace("`<lambda>`", "this worker function")
         yield Finding(self.code, span_of(first.call), message, _fix(module, seeds, [s for _, s in faulty]))
+
+
+def _is_named_like_one(facts: FunctionFacts) -> bool:
+    return NAMED_LIKE_ONE.fullmatch(facts.name) is not None and facts.owner is None and bool(facts.parameters)
 
 
 def _node(module: ModuleView, facts: FunctionFacts) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:

@@ -36,6 +36,7 @@ PREPARE = frozenset("prepare prepare_model setup setup_module unwrap_model".spli
 
 # Attributes of a module of unknown class that are modules when they are called.
 SUBMODULE = re.compile(
+    r"(?!(get|set|init|make|build|load|create|save|is|has|num|count|update|add|reset|register|freeze|export)_)"
     r"(\w*_)?(encoder|decoder|backbone|features?|classifier|head|module|model|net|network|generator|discriminator"
     r"|extractor|embedder|transformer|mapping|synthesis|lm|rnn|cnn|gnn|mlp|resnet|vgg|bert|unet|vae|netG|netD|netF"
     r"|conv\d*|fc\d*|layer\d+|embedding|embed|proj|projector|predictor|policy|actor|critic|teacher|student|vit|clip)"
