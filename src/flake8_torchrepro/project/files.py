@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist", "venv", "env", "wandb", "mlruns"})
-MOST_FILES = 20_000  # Python files that are listed
+MOST_FILES = 10_000  # Python files that are listed
+MOST_KEPT = 100_000_000  # characters of text that are kept; what comes after is read again when it is asked for
 MOST_ENTRIES = 200_000  # folder entries that are looked at
 MOST_BYTES = 1_000_000  # a larger file is data, or generated
 
@@ -21,6 +22,7 @@ class ProjectFiles:
         self.root = root
         self._real_root = os.path.realpath(root)
         self._texts: dict[str, str | None] = {}
+        self._kept = 0  # characters
         self._is_file: dict[str, bool] = {}
         self._folders: dict[str, frozenset[str]] = {}
         self._listed: list[str] | None = None
@@ -62,9 +64,13 @@ class ProjectFiles:
 
     def text(self, path: str) -> str | None:
         """The text of a file; None where it cannot be had."""
-        if path not in self._texts:
-            self._texts[path] = self._read(path)
-        return self._texts[path]
+        if path in self._texts:
+            return self._texts[path]
+        text = self._read(path)
+        self._kept += len(text or "")
+        if self._kept <= MOST_KEPT:
+            self._texts[path] = text
+        return text
 
     def _read(self, path: str) -> str | None:
         if not self.is_file(path):

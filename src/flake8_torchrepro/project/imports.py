@@ -10,6 +10,11 @@ from .files import ProjectFiles
 
 # Never looked for in a project: a folder of that name is not what an import of it means.
 LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "numpy"}
+# Nor looked for in folders that are added to ``sys.path``, where a file of that name would be a coincidence.
+INSTALLED = frozenset(
+    "torchvision torchaudio scipy matplotlib cv2 PIL tqdm pandas sklearn yaml transformers tensorboardX wandb pytest"
+    " skimage h5py einops lightning pytorch_lightning".split()
+)
 
 
 class Located(NamedTuple):
@@ -26,6 +31,7 @@ class Imports:
         self.files = files
         self._root = str(files.root)
         self._found: dict[tuple[str, str], Located | None] = {}
+        self._bases_by_name: dict[str, set[str]] | None = None
 
     def locate(self, importer: str, dotted: str) -> Located | None:
         """The module (and the rest) that a dotted name means in a file; None for what is not the project's."""
@@ -49,7 +55,28 @@ class Imports:
             found = self._walk(base, parts)
             if found is not None and found.path != importer:
                 return found
-        return None
+        added = self._added_base(parts[0]) if parts[0] not in INSTALLED else None
+        return self._walk(added, parts) if added is not None else None
+
+    def _added_base(self, name: str) -> str | None:
+        """The one folder that holds a module of a name, in a project that adds folders to ``sys.path``."""
+        if self._bases_by_name is None:
+            self._bases_by_name = self._find_added_bases()
+        bases = self._bases_by_name.get(name, ())
+        return next(iter(bases)) if len(bases) == 1 else None
+
+    def _find_added_bases(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        paths = self.files.all()
+        if not any("sys.path" in (self.files.text(path) or "") for path in paths):
+            return found
+        for path in paths:
+            folder, file = os.path.split(path)
+            name, base = (
+                (os.path.basename(folder), os.path.dirname(folder)) if file == "__init__.py" else (file[:-3], folder)
+            )
+            found.setdefault(name, set()).add(base)
+        return found
 
     def _bases(self, folder: str) -> list[str]:
         bases = [folder]
