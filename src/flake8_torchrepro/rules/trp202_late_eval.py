@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from ..edits import MoveStatement
 from ..finding import Finding, Fix, Safety
-from ..flow.facts import FunctionFacts, Site
+from ..flow.facts import FunctionFacts, ModeSet, Site
 from ..flow.layout import LoopNode
 from ..flow.state import ENTRY, EVAL, FRESH, OPEN, TRAIN, Event
+from ..flow.values import Made
 from ..flow.view import ModuleView
 from ..guarding import TRAINS
 from ..rule import Bad, Good, Rule
@@ -54,6 +55,28 @@ def label(model, batches):
     for batch in batches:
         found.append(model(batch).argmax(1))
     return found
+""",
+        ),
+        Bad(
+            """\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.1))
+with torch.no_grad():
+    score = net(torch.ones(1, 4))
+    net.eval()  # <-
+    print(score)
+""",
+            """\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.1))
+with torch.no_grad():
+    net.eval()  # <-
+    score = net(torch.ones(1, 4))
+    print(score)
 """,
         ),
     )
@@ -102,6 +125,14 @@ def fit(model, batches, optimizer, check):
                             " statistics of batch norm; call it before the loop"
                         )
                         yield Finding(self.code, event.at, message, _fix(module, event))
+            for mode, site in _last_evals(module, facts):
+                if mode.span not in seen:
+                    seen.add(mode.span)
+                    message = (
+                        f"the module is put in evaluation mode after its only forward pass (line {site.span.line}), which ran"
+                        " with dropout and batch statistics; call it before"
+                    )
+                    yield Finding(self.code, mode.span, message, _move_before(module, mode, site))
 
 
 def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterator[Event]:
@@ -120,6 +151,55 @@ def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterat
         loop = _common_loop(module, site.span, event.at)
         if loop is not None and not _trains(module, facts, loop):
             yield event
+
+
+def _last_evals(module: ModuleView, facts: FunctionFacts) -> Iterator[tuple[ModeSet, Site]]:
+    """``eval()`` on a module made here after its last use: what ran before it ran in training mode."""
+    for mode in facts.mode_sets.values():
+        call = module.layout.call(mode.span) if mode.kind == EVAL and len(mode.objects) == 1 else None
+        if call is None or not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+            continue
+        before = [s for s in facts.sites.values() if s.objects == mode.objects and s.span < mode.span and not s.inner]
+        is_statement = isinstance(module.layout.parent(call), ast.Expr)
+        if (
+            not before
+            or not is_statement
+            or module.layout.loops(call)
+            or _is_used_after(module, call, call.func.value.id)
+        ):
+            continue
+        if all(_runs_in_training_mode(module, site) for site in before):
+            yield mode, before[0]
+
+
+def _runs_in_training_mode(module: ModuleView, site: Site) -> bool:
+    """Whether a pass ran as the module was made, its result is used, and nothing trained the module."""
+    call = module.layout.call(site.span)
+    if call is None or isinstance(module.layout.parent(call), ast.Expr) or module.horizon.is_needed(site):
+        return False
+    obj = next(iter(site.objects))
+    return {event.kind for event in site.modes} == {FRESH} and isinstance(obj, Made) and not module.layout.loops(call)
+
+
+def _is_used_after(module: ModuleView, call: ast.Call, name: str) -> bool:
+    function = module.layout.function(call)
+    scope: ast.AST = function if function is not None else module.source.tree
+    uses = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name)
+    after = any((node.lineno, node.col_offset) > (call.lineno, call.col_offset) for node in uses)
+    inner = (node for node in ast.walk(scope) if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not scope)
+    closes_over = any(isinstance(n, ast.Name) and n.id == name for node in inner for n in ast.walk(node))
+    return after or closes_over
+
+
+def _move_before(module: ModuleView, mode: ModeSet, site: Site) -> Fix:
+    advice = "call it before the forward pass"
+    call, forward = module.layout.call(mode.span), module.layout.call(site.span)
+    if call is None or forward is None:
+        return Fix(Safety.SHOW, advice)
+    statement, first = module.layout.statement(call), module.layout.statement(forward)
+    if module.layout.block(statement) is not module.layout.block(first):
+        return Fix(Safety.SHOW, advice)
+    return Fix(Safety.UNSAFE, advice, (MoveStatement(target_of(statement), target_of(first)),))
 
 
 def _common_loop(module: ModuleView, forward: Span, eval_: Span) -> LoopNode | None:
