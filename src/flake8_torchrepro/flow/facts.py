@@ -231,6 +231,7 @@ class ModuleFacts:
     named: dict[str, list[Call]] = field(default_factory=dict)  # calls by the dotted name that is called
     loose: dict[str, list[Call]] = field(default_factory=dict)  # calls of methods of unknown objects, by method name
     stores: dict[tuple[Obj, str], Value] = field(default_factory=dict)
+    guarded_stores: dict[tuple[Obj, str], list[tuple[Value, Conditions]]] = field(default_factory=dict)
     elements: dict[tuple[Obj, str], Value] = field(default_factory=dict)  # of displays: what a list was made of
     stores_by_name: dict[str, Value] = field(default_factory=dict)
     settings: list[Setting] = field(default_factory=list)

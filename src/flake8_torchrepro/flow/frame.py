@@ -165,6 +165,9 @@ class Frame:
         key = (obj, name)
         stored = self.module.stores.get(key)
         self.module.stores[key] = value if stored is None else stored | value
+        if isinstance(obj, Self):
+            known = self.module.guarded_stores.setdefault(key, [])
+            known.append((value, self.path_conditions()))
         if value.derived or value.atoms:
             named = self.module.stores_by_name.get(name)
             self.module.stores_by_name[name] = value if named is None else named | value

@@ -141,7 +141,9 @@ class Resolver:
                 return self.resolve(at.bindings[param], at.parent or TOP, steps)
             at = at.parent
         facts = param.function
-        found = NOTHING
+        found = self._handed_up(facts, param, context, steps)
+        if found.atoms:
+            return found
         for call in self.horizon.callers(facts)[:50]:
             given = call.bindings.get(param.name)
             found = found | (
@@ -153,6 +155,22 @@ class Resolver:
             if annotated is not None:
                 found = found | value_of(annotated.instance)
         return found if found.atoms else ANY
+
+    def _handed_up(self, facts: FunctionFacts, param: Param, context: Context, steps: int) -> Value:
+        """What the constructor of an instance's class hands to that of its base."""
+        found = NOTHING
+        if context.cls is None or facts.owner is None or facts.name != "__init__":
+            return found
+        family = self.program.ancestors(context.cls)
+        if facts.owner not in family:
+            return found
+        for call in facts.callers:
+            if call.caller.owner in family and call.caller.name == "__init__":
+                given = call.bindings.get(param.name)
+                found = found | (
+                    self._missing(facts, param, call) if given is None else self.resolve(given, context, steps)
+                )
+        return found
 
     def _missing(self, facts: FunctionFacts, param: Param, call: Call) -> Value:
         return ANY if call.arguments.open else self._default(facts, param, surely=True)
@@ -197,13 +215,22 @@ class Resolver:
         inner = self.instance_context(holder, cls, context)
         found = NOTHING
         for ancestor in self.program.ancestors(cls):
-            stored = self._stored(ancestor.instance, name)
-            if stored is not None:
+            for stored in self._stored_by_class(ancestor, name, inner, steps - 2):
                 found = found | self.resolve(stored, inner, steps)
         shared = self.program.class_attribute(cls, name)
         if shared is not None and not found.atoms:
             found = found | shared
         return found if found.atoms else None
+
+    def _stored_by_class(self, cls: ClassFacts, name: str, context: Context, steps: int) -> Iterator[Value]:
+        """What the methods of a class store in an attribute, as far as the tests around it allow it in a context."""
+        guarded = cls.module.guarded_stores.get((cls.instance, name))
+        if guarded is None:
+            stored = self._stored(cls.instance, name)
+            guarded = [(stored, ())] if stored is not None else []
+        for value, conditions in guarded:
+            if steps <= 0 or not any(self.decide(condition, context, steps) is False for condition in conditions):
+                yield value
 
     def _stored(self, holder: Obj, name: str) -> Value | None:
         found = self.horizon.stored(holder, name)

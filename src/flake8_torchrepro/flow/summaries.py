@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from ..source import Span
-from .facts import Call, FunctionFacts, Site, bind
+from .facts import Call, ClassFacts, FunctionFacts, Site, bind
 from .frame import Frame, place
 from .state import ENTRY, EVAL, NO_EVENTS, OFF, ON, Event, Events
 from .values import (
@@ -262,6 +262,11 @@ class Summaries(Frame):
 
     def _store(self, callee: FunctionFacts, mapping: Mapping) -> None:
         """What the callee stored in attributes of what it was handed."""
+        is_super = (
+            isinstance(self.facts.owner, ClassFacts)
+            and callee.owner is not None
+            and callee.owner is not self.facts.owner
+        )
         for (holder, name), value in callee.exit_heap.items():
             if isinstance(holder.root, Made):
                 continue
@@ -272,6 +277,10 @@ class Summaries(Frame):
             stored = mapping.value(value)
             for target in targets.objects():
                 if isinstance(target, Part) and target.depth > 4:
+                    continue
+                # What a constructor stores is known as its class's, with the tests around it.
+                if (is_super and isinstance(target, Self)) or (callee.name == "__init__" and isinstance(target, Made)):
+                    self.state.heap[(target, name)] = stored
                     continue
                 self.set_attribute(target, name, stored, weak=len(targets.atoms) > 1)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from ..edits import AddHelper, AddImport, Edit, SetKeyword
 from ..finding import Finding, Fix, Safety
-from ..flow.draws import Draw
+from ..flow.draws import Draw, Drawing
 from ..flow.facts import FunctionFacts
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
 from ..source import Span, Target, target_of
+from ..torch_api.randomness import NUMPY_DRAWS
 
 
 class WorkerNumpy(Rule):
@@ -126,19 +127,29 @@ loader = DataLoader(Scans(), num_workers=4)
                 continue
             drawing = loaders.drawing(loader)
             draws = [draw for draw in drawing.kept() if draw.generator is None]
-            if draws and not drawing.reseeds:
-                yield Finding(self.code, loader.span, _message(module, draws[0]), _fix(module, loader.span))
+            is_alone = loaders.workers(loader) == 1
+            if not draws or drawing.reseeds or (is_alone and _main_process_draws(module, drawing)):
+                continue
+            named = min(draws, key=lambda draw: len(draw.call.conditions))  # one that is drawn in any case, if there is
+            yield Finding(self.code, loader.span, _message(module, named, is_alone), _fix(module, loader.span))
 
 
-def _message(module: ModuleView, draw: Draw) -> str:
+def _main_process_draws(module: ModuleView, drawing: Drawing) -> bool:
+    """Whether the file draws from NumPy outside the workers too: then no two copies of its generator are the same."""
+    outside = (facts for facts in module.functions if facts not in drawing.visited)
+    return any(NUMPY_DRAWS.fullmatch(getattr(c.callee, "name", "")) for facts in outside for c in facts.calls.values())
+
+
+def _message(module: ModuleView, draw: Draw, is_alone: bool) -> str:
     where = module.where(draw.call.caller.module, draw.call.span.line)
+    what = "every epoch draws the same numbers" if is_alone else "all draw the same numbers"
     declared = module.settings.torch_version
     versions = (
         f"torch {declared[0]}.{declared[1]} is allowed" if declared else "the oldest torch allowed is not declared"
     )
     return (
         f"the workers' items draw from NumPy's global generator ({where}), which every worker copies"
-        f" before torch 1.9: all draw the same numbers; {versions}: give worker_init_fn=seed_worker, or declare torch >= 1.9"
+        f" before torch 1.9: {what}; {versions}: give worker_init_fn=seed_worker, or declare torch >= 1.9"
     )
 
 
