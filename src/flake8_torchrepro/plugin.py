@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -64,8 +66,9 @@ class TorchReproPlugin:
         """The findings of the file. A file that is nested too deeply to follow gives none, never an exception."""
         source = Source(Path(self._path), "".join(self._lines), self._tree)
         try:
-            settings = effective(self.settings, source.path)
-            findings = analyze(source, settings, program_for(source.path, settings))
+            with garbage_left_alone():
+                settings = effective(self.settings, source.path)
+                findings = analyze(source, settings, program_for(source.path, settings))
         except (RecursionError, MemoryError):
             return
         except Exception as problem:
@@ -89,6 +92,22 @@ class TorchReproPlugin:
             return ()
         cls._told.add(root)
         return declared(root).problems
+
+
+@contextmanager
+def garbage_left_alone() -> Iterator[None]:
+    """Analyse without collections of garbage: what is kept of a project is large, and searching it again and again is slow.
+
+    What is still alive afterwards is not searched by later collections either.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.freeze()
+            gc.enable()
 
 
 def _in_one_line(problem: Exception) -> str:

@@ -33,6 +33,7 @@ class Loaders:
     def __init__(self, module: ModuleFacts, resolver: Resolver) -> None:
         self.module, self.resolver = module, resolver
         self.program = module.program
+        self._drawings: dict[Span, Drawing] = {}
 
     def all(self) -> Iterator[Loader]:
         """Every loader that the file makes."""
@@ -88,7 +89,10 @@ class Loaders:
 
     def drawing(self, loader: Loader) -> Drawing:
         """What the loader's dataset and collate function draw in a worker."""
-        drawing = Drawing(self.resolver)
+        known = self._drawings.get(loader.span)
+        if known is not None:
+            return known
+        drawing = self._drawings[loader.span] = Drawing(self.resolver)
         dataset, collate = loader.argument("dataset"), loader.argument("collate_fn")
         context = self._context(loader.call)
         if dataset is not None:

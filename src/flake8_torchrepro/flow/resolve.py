@@ -69,7 +69,8 @@ class Resolver:
         self.horizon, self.entries = horizon, entries
         self.program = horizon.program
         self._fuel = MOST_VISITS
-        self._known: dict[Atom, Value] = {}
+        self._depth = 0
+        self._known: dict[tuple[Atom, Context], Value] = {}
 
     def resolve(self, value: Value, context: Context = TOP, steps: int = MOST_STEPS) -> Value:
         """The value with its symbols replaced by what they can be; UNKNOWN joins in where somebody else may decide."""
@@ -77,21 +78,23 @@ class Resolver:
             return value
         if steps <= 0:
             return ANY
-        if steps == MOST_STEPS:
+        if not self._depth:
             self._fuel = MOST_VISITS
-        return join_all(self._once(atom, context, steps) for atom in value.atoms)
+        self._depth += 1
+        found = join_all(self._once(atom, context, steps) for atom in value.atoms)
+        self._depth -= 1
+        return found
 
     def _once(self, atom: Atom, context: Context, steps: int) -> Value:
-        """Resolve an atom; without a context each is resolved once, and a cycle adds nothing."""
+        """Resolve an atom in a context once; a cycle adds nothing."""
         self._fuel -= 1
         if self._fuel <= 0:
             return ANY
-        if context is not TOP:
-            return self._atom(atom, context, steps)
-        known = self._known.get(atom)
+        key = (atom, context)
+        known = self._known.get(key)
         if known is None:
-            self._known[atom] = NOTHING
-            known = self._known[atom] = self._atom(atom, context, steps)
+            self._known[key] = NOTHING
+            known = self._known[key] = self._atom(atom, context, steps)
         return known
 
     def _atom(self, atom: Atom, context: Context, steps: int) -> Value:
