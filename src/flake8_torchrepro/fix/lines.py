@@ -14,11 +14,18 @@ BLANK = cst.EmptyLine(indent=False)
 
 
 def split_attached(lines: Lines) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine]]:
-    """The lines above a statement, and of these the last ones: comments that no blank line parts from it."""
+    """The lines above a statement, and of these the last ones: comments that no blank line parts from it.
+
+    A cell marker (``# %%``) is no comment on the statement: what is put above the statement goes below the marker.
+    """
     start = len(lines)
-    while start and lines[start - 1].comment:
+    while start and _is_comment(lines[start - 1]):
         start -= 1
     return list(lines[:start]), list(lines[start:])
+
+
+def _is_comment(line: cst.EmptyLine) -> bool:
+    return line.comment is not None and not line.comment.value.startswith("# %%")
 
 
 def split_header(lines: Lines) -> tuple[list[cst.EmptyLine], list[cst.EmptyLine]]:
