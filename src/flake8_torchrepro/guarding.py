@@ -6,9 +6,9 @@ import ast
 import re
 from dataclasses import dataclass
 
-from .edits import AddDecorator, AddImport, Edit, WrapStatements
+from .edits import AddDecorator, AddImport, Edit, RemoveStatement, WrapStatements
 from .finding import Fix, Safety
-from .flow.facts import FunctionFacts, Site
+from .flow.facts import FunctionFacts, Site, Slip
 from .flow.layout import FunctionNode, LoopNode
 from .flow.values import Function
 from .flow.view import ModuleView
@@ -51,6 +51,8 @@ class Guarding:
         call = self.layout.call(site.span)
         if call is None or self._is_forbidden(call):
             return Fix(Safety.SHOW, SHOWN)
+        if self._meant_guard(site):
+            return Fix(Safety.SHOW, "write the guard above it as a `with`")
         regions = self._regions()
         guard, imports = self._guard()
         if self._wants_decorator(regions):
@@ -75,6 +77,11 @@ class Guarding:
             if isinstance(at, FunctionNode):
                 return False
         return False
+
+    def _meant_guard(self, site: Site) -> bool:
+        """Whether a guard that has no effect stands above, whose own repair holds the forward pass."""
+        slips = [slip for slip in self.facts.slips.values() if slip.kind == "statement" and slip.span < site.span]
+        return any(wrap_rest(self.view, slip).edits for slip in slips)
 
     def _guard(self) -> tuple[str, tuple[Edit, ...]]:
         """The guard as the file would spell it, and the import that it needs."""
@@ -199,3 +206,26 @@ def _disturbs(node: ast.AST) -> bool:
 def _is_false(node: ast.Call) -> bool:
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
+
+
+def wrap_rest(module: ModuleView, slip: Slip) -> Fix:
+    """Put the rest of the block under the guard that its author meant."""
+    advice = "use `with` around the code that is meant"
+    call = module.layout.call(slip.span)
+    statement = module.layout.parent(call) if call is not None else None
+    if call is None or not isinstance(statement, ast.Expr):
+        return Fix(Safety.SHOW, advice)
+    block = module.layout.block(statement)
+    rest = block[block.index(statement) + 1 :]
+    function = module.layout.function(statement)
+    if not rest or isinstance(function, ast.AsyncFunctionDef) or any(_cannot_be_held(node) for node in rest):
+        return Fix(Safety.SHOW, advice)
+    wrap = WrapStatements(target_of(rest[0]), target_of(rest[-1]), ast.unparse(call))
+    return Fix(Safety.UNSAFE, advice, (RemoveStatement(target_of(statement)), wrap))
+
+
+def _cannot_be_held(statement: ast.stmt) -> bool:
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global)
+    if isinstance(statement, definitions):
+        return True
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(statement))

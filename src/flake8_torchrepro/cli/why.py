@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..analysis import program_for
+from ..analysis import analyze, program_for
 from ..fix.files import read_file
 from ..flow.explain import why as explain_line
 from ..source import Source
 from .choices import Choices
 from .discovery import complaint
+from .noqa import visible
 from .problems import describe
 
 
@@ -36,4 +37,10 @@ def _explained(path: str, line: int, choices: Choices) -> list[str]:
     source = Source.parse(read_file(Path(path)).text, path)
     if not 1 <= line <= len(source.lines):
         raise WhyProblem(f"{path} has {len(source.lines)} line{'' if len(source.lines) == 1 else 's'}")
-    return explain_line(program_for(Path(path), choices.settings_for(path)).view(source), line)
+    settings = choices.settings_for(path)
+    program = program_for(Path(path), settings)
+    told = explain_line(program.view(source), line)
+    found = [f for f in analyze(source, settings, program) if f.span.line <= line <= f.span.end_line]
+    shown = visible(source, found) if choices.noqa else found
+    hidden = " (hidden by a noqa comment)"
+    return told + [f"finding: {f.code} {f.message}{'' if f in shown else hidden}" for f in found]

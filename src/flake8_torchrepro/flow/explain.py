@@ -28,7 +28,7 @@ def why(view: ModuleView, line: int) -> list[str]:
     for setting in view.facts.settings:
         if setting.span.line <= line <= setting.span.end_line:
             told.append(f"setting {setting.name} = {setting.value}")
-    return told or [f"nothing that the rules ask about happens at line {line}"]
+    return told or [f"nothing that is followed happens at line {line}"]
 
 
 def _tell_function(view: ModuleView, facts: FunctionFacts, line: int) -> Iterator[str]:

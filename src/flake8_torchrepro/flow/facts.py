@@ -179,6 +179,12 @@ class FunctionFacts:
         return f"{self.parent.qualified}.{self.name}" if self.parent and self.parent.kind != "module" else self.name
 
     @property
+    def dotted(self) -> str:
+        """The name as another file would import it, from the project's root."""
+        home = self.module.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return f"{home}.{self.qualified}"
+
+    @property
     def is_module(self) -> bool:
         """Whether this is a module's body."""
         return self.kind == "module"

@@ -213,6 +213,7 @@ class Frame:
             return False
         makers = [atom.maker if isinstance(atom, Made) else atom for atom in value.atoms]
         names = [spelled(node), *(maker.name for maker in makers if isinstance(maker, Dotted))]
+        names += [maker.facts.dotted for maker in makers if isinstance(maker, Function)]
         return any(name == guard or name.endswith("." + guard) for name in names for guard in guards)
 
     # -- origins ---------------------------------------------------------------

@@ -139,6 +139,6 @@ def _message(module: ModuleView, site: Site) -> str:
         where = f" (set at {file}{event.origin.line})"
     what = "this call runs a forward pass" if site.inner else "forward pass"
     return (
-        f"{what} in evaluation mode{where} with gradients on: its graph is built and never used, which costs memory and"
-        " time; put it under `with torch.no_grad():`"
+        f"{what} in evaluation mode{where} with gradients on: nothing uses its graph, which costs memory and time (the"
+        " values are the same); put it under `with torch.no_grad():`"
     )

@@ -6,15 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ..edits import RemoveStatement, ReplaceExpression, WrapStatements
+from ..edits import ReplaceExpression
 from ..finding import Finding, Fix, Safety
 from ..flow.facts import Slip
 from ..flow.view import ModuleView
+from ..guarding import wrap_rest
 from ..rule import Bad, Good, Rule
 from ..source import target_of
 
 MESSAGES = {
-    "statement": "as a statement it makes a guard and drops it: gradients stay as they are; use `with {name}():`",
+    "statement": "`{name}()` on a line of its own does nothing, and gradients stay as they are; write `with {name}():`",
     "not entered": "`with {name}` without the call raises TypeError; write `with {name}():`",
     "decorates async": "it decorates an async function and is left before the body runs: gradients stay on in it; put"
     " `with {name}():` around what does not await",
@@ -129,28 +130,5 @@ def _fix(module: ModuleView, slip: Slip) -> Fix:
                 edit = ReplaceExpression(target_of(node), f"{ast.unparse(node)}()")
                 return Fix(Safety.SAFE, "call it", (edit,))
     if slip.kind == "statement":
-        return _wrap_rest(module, slip)
+        return wrap_rest(module, slip)
     return Fix(Safety.SHOW, MESSAGES[slip.kind].format(name=slip.name or "torch.no_grad"))
-
-
-def _wrap_rest(module: ModuleView, slip: Slip) -> Fix:
-    """Put the rest of the block under the guard that its author meant."""
-    advice = "use `with` around the code that is meant"
-    call = module.layout.call(slip.span)
-    statement = module.layout.parent(call) if call is not None else None
-    if call is None or not isinstance(statement, ast.Expr):
-        return Fix(Safety.SHOW, advice)
-    block = module.layout.block(statement)
-    rest = block[block.index(statement) + 1 :]
-    function = module.layout.function(statement)
-    if not rest or isinstance(function, ast.AsyncFunctionDef) or any(_cannot_be_held(node) for node in rest):
-        return Fix(Safety.SHOW, advice)
-    wrap = WrapStatements(target_of(rest[0]), target_of(rest[-1]), ast.unparse(call))
-    return Fix(Safety.UNSAFE, advice, (RemoveStatement(target_of(statement)), wrap))
-
-
-def _cannot_be_held(statement: ast.stmt) -> bool:
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global)
-    if isinstance(statement, definitions):
-        return True
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(statement))

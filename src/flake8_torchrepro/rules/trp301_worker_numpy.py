@@ -148,8 +148,8 @@ def _message(module: ModuleView, draw: Draw, is_alone: bool) -> str:
         f"torch {declared[0]}.{declared[1]} is allowed" if declared else "the oldest torch allowed is not declared"
     )
     return (
-        f"the workers' items draw from NumPy's global generator ({where}), which every worker copies"
-        f" before torch 1.9: {what}; {versions}: give worker_init_fn=seed_worker, or declare torch >= 1.9"
+        f"the workers draw from NumPy's global generator ({where}), which each of them copies before torch 1.9:"
+        f" {what}; {versions}: give worker_init_fn=seed_worker, or declare torch >= 1.9"
     )
 
 
