@@ -51,6 +51,8 @@ class Guarding:
         call = self.layout.call(site.span)
         if call is None or self._is_forbidden(call):
             return Fix(Safety.SHOW, SHOWN)
+        if self.layout.spelling("torch.no_grad", call) is None and not self.layout.can_import("torch"):
+            return Fix(Safety.SHOW, SHOWN)
         if self._meant_guard(site):
             return Fix(Safety.SHOW, "write the guard above it as a `with`")
         regions = self._regions()

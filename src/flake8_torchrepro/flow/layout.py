@@ -125,6 +125,12 @@ class Layout:
         line = getattr(at, "lineno", 0)
         return _imported([statement for statement in before if statement.lineno < line])
 
+    def can_import(self, name: str) -> bool:
+        """Whether an import of a name may be added on top: not where a block or a function below imports it again."""
+        top = set(self.source.tree.body)
+        inner = (n for n in ast.walk(self.source.tree) if isinstance(n, (ast.Import, ast.ImportFrom)) and n not in top)
+        return not any((alias.asname or alias.name).partition(".")[0] == name for node in inner for alias in node.names)
+
     def spelling(self, dotted: str, at: ast.AST | None = None) -> str | None:
         """How the file says an imported name (``torch.no_grad`` -> ``th.no_grad``); None where it does not import it."""
         shadowed = self._local_names(at) if at is not None else set()

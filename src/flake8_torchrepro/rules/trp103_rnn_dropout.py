@@ -108,6 +108,8 @@ def workspace_fix(module: ModuleView, program: Determinism) -> Fix:
     if node is None:
         return Fix(Safety.SHOW, advice)
     spelled = module.layout.spelling("os", node)
+    if spelled is None and not module.layout.can_import("os"):
+        return Fix(Safety.SHOW, advice)
     anchor = target_of(module.layout.statement(node))
     insert = InsertStatement(anchor, LINE.format(spelled or "os"))
     return Fix(Safety.SAFE, advice, (insert,) if spelled else (insert, AddImport("os")))

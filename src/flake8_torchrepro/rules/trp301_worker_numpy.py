@@ -158,7 +158,8 @@ def _fix(module: ModuleView, span: Span) -> Fix:
     advice = "give worker_init_fn=seed_worker"
     if call is None:
         return Fix(Safety.SHOW, advice)
-    return Fix(Safety.SAFE, advice, seed_worker_edits(module, target_of(call)))
+    edits = seed_worker_edits(module, target_of(call))
+    return Fix(Safety.SAFE if edits else Safety.SHOW, advice, edits)
 
 
 def seed_worker_edits(module: ModuleView, call: Target) -> tuple[Edit, ...]:
@@ -173,8 +174,8 @@ def seed_worker_edits(module: ModuleView, call: Target) -> tuple[Edit, ...]:
     spelled: dict[str, str] = {}
     for library in ("torch", "numpy", "random"):
         found = layout.spelling(library)
-        if found is None and library in taken:
-            continue  # the name means something else here
+        if found is None and (library in taken or not layout.can_import(library)):
+            continue  # the name means something else here, or is imported again below
         if found is None:
             imports.append(AddImport(library))
         spelled[library] = found or library

@@ -181,6 +181,8 @@ def _fix(module: ModuleView, seeds: WorkerSeeds, faulty: list[Seeding]) -> Fix:
         elif any(isinstance(name, ast.Name) and name.id in seeds.assigned for name in ast.walk(place)):
             return Fix(Safety.SHOW, advice)
         edits[ReplaceExpression(target_of(place), code)] = None
+    if spelled is None and not module.layout.can_import("torch"):
+        return Fix(Safety.SHOW, advice)
     if spelled is None:
         edits[AddImport("torch")] = None
     return Fix(Safety.SAFE, advice, tuple(edits))
