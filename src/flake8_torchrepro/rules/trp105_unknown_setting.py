@@ -77,7 +77,10 @@ torch.manual_seed = no_seed
             "a function put in place of a function is a deliberate patch",
         ),
     )
-    words = ("cudnn", *(f"{name.rpartition('.')[2]}{equals}" for name in FUNCTIONS_ASSIGNED for equals in ("=", " =")))
+    words = (
+        "cudnn",
+        *(f"{end}{equals}" for end in ("seed", "_all", "algorithms", "mode", "grad") for equals in (" =", "=")),
+    )
     triggers = re.compile(r"\bcudnn\b|\b(manual_seed\w*|use_deterministic\w*|set_\w+|no_grad|seed)\s*=[^=]")
     uncovers = frozenset({"TRP101", "TRP102", "TRP103", "TRP106"})
 

@@ -111,7 +111,13 @@ def embed(model, batch):
         ),
     )
     words = ("no_grad", "inference_mode", "enable_grad")
-    triggers = re.compile(r"\b(no_grad|inference_mode|enable_grad|set_grad_enabled)\b")
+    triggers = re.compile(
+        r"^\s*[\w.]*\b(no_grad|inference_mode|enable_grad)\([^)\n]*\)\s*(#.*|;.*)?$"  # a statement
+        r"|\bwith\b[^\n]*\b(no_grad|inference_mode|enable_grad)\b(?!\()|inference_mode\((mode\s*=\s*)?False|enable_grad"
+        r"|\basync\b|\byield\b|@[^\n]*(no_grad|inference_mode)[^\n]*\n\s*(@[^\n]*\n\s*)*class\b"
+        r"|;\s*[\w.]*(no_grad|inference_mode)|(no_grad|inference_mode)\s*(as\b|,|:)",
+        re.MULTILINE,
+    )
     repairs = "sometimes"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

@@ -112,7 +112,7 @@ loader = DataLoader(Scans(), num_workers=4)
         ),
     )
     words = ("DataLoader",)
-    triggers = re.compile(r"DataLoader")
+    triggers = re.compile(r"num_workers|\*\*|DataLoader\s*\((?:[^,()]*,){5}")
     torch_below = (1, 9)
     repairs = "safe"
 

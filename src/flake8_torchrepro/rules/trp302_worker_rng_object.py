@@ -73,7 +73,7 @@ loader = DataLoader(Noisy(np.zeros(9)), num_workers=2)
         ),
     )
     words = ("DataLoader",)
-    triggers = re.compile(r"DataLoader")
+    triggers = re.compile(r"num_workers|\*\*|DataLoader\s*\((?:[^,()]*,){5}")
     repairs = "shown"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
