@@ -156,17 +156,16 @@ def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterat
 def _last_evals(module: ModuleView, facts: FunctionFacts) -> Iterator[tuple[ModeSet, Site]]:
     """``eval()`` on a module made here after its last use: what ran before it ran in training mode."""
     for mode in facts.mode_sets.values():
-        call = module.layout.call(mode.span) if mode.kind == EVAL and len(mode.objects) == 1 else None
-        if call is None or not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+        if mode.kind != EVAL or len(mode.objects) != 1:
             continue
         before = [s for s in facts.sites.values() if s.objects == mode.objects and s.span < mode.span and not s.inner]
+        if not before or any({event.kind for event in site.modes} != {FRESH} for site in before):
+            continue
+        call = module.layout.call(mode.span)
+        if call is None or not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+            continue
         is_statement = isinstance(module.layout.parent(call), ast.Expr)
-        if (
-            not before
-            or not is_statement
-            or module.layout.loops(call)
-            or _is_used_after(module, call, call.func.value.id)
-        ):
+        if not is_statement or module.layout.loops(call) or _is_used_after(module, call, call.func.value.id):
             continue
         if all(_runs_in_training_mode(module, site) for site in before):
             yield mode, before[0]
