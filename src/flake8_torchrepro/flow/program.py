@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .frame import Frame
 
 GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
-MOST_TREES = 40
+MOST_TREES = 150
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 
 FACTS = "_torchrepro_facts"  # where a definition's node keeps its facts while the tree lives
