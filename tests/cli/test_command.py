@@ -240,7 +240,8 @@ def test_why(fix: Fix, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
 
     write("a.py", "x = 1\nbad(1)\n")
     monkeypatch.setattr("flake8_torchrepro.cli.why.explain_line", explain)
-    assert fix("--why", "a.py:2") == Ran(0, "a.py, line 2: bad(1)\nnothing else is known\nfinding: TRP201 `bad` is called\n", "")
+    told = "a.py, line 2: bad(1)\nnothing else is known\nfinding: TRP201 `bad` is called\n"
+    assert fix("--why", "a.py:2") == Ran(0, told, "")
 
 
 def test_runs_as_a_module(write: Write) -> None:
