@@ -26,6 +26,9 @@ from .values import (
     value_of,
 )
 
+MOST_ITEMS = 200  # items of one display that are told apart
+DATA = (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.Dict)  # what large tables are made of
+
 
 class Displays(Summaries):
     """Evaluates displays, subscripts and comprehensions."""
@@ -82,6 +85,9 @@ class Displays(Summaries):
         made = self.make(node, None)
         elements = NOTHING
         for position, element in enumerate(node.elts):
+            if position >= MOST_ITEMS and isinstance(element, DATA):
+                elements = elements | ANY  # a table of numbers
+                continue
             if isinstance(element, ast.Starred):
                 elements = elements | self.element_of(self.eval(element.value))
                 continue
@@ -95,7 +101,12 @@ class Displays(Summaries):
     def _dict(self, node: ast.Dict) -> Value:
         made = self.make(node, None)
         self.state.heap[(made, "{}")] = constant(True)
-        for key, item in zip(node.keys, node.values, strict=True):
+        for position, (key, item) in enumerate(zip(node.keys, node.values, strict=True)):
+            if position >= MOST_ITEMS and isinstance(key, ast.Constant):
+                if not isinstance(item, DATA):
+                    self.eval(item)
+                self.state.heap[(made, "?")] = ANY
+                continue
             value = self.eval(item)
             if key is None:
                 self.merge_dict(made, value)

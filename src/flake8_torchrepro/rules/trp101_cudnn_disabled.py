@@ -101,7 +101,8 @@ def loss(log_probs, targets, lengths, sizes):
             return
         program = next((program for program in module.programs if program.requests), None)
         for setting in program.cudnn_off if program is not None else ():
-            if setting.function.module is module.facts and not _is_restored(module, setting):
+            mine = setting.function.module is module.facts
+            if mine and not _is_restored(module, setting) and not _is_an_option(module, setting):
                 assert program is not None
                 yield Finding(self.code, setting.span, _message(module, program), _fix(module, setting, program))
 
@@ -113,6 +114,13 @@ def _message(module: ModuleView, program: Determinism) -> str:
         f"cuDNN is switched off beside deterministic settings ({where}): other kernels run, and the cuDNN flags have"
         " nothing to act on; leave it on, with `deterministic = True` and `benchmark = False`"
     )
+
+
+def _is_an_option(module: ModuleView, setting: Setting) -> bool:
+    """Whether the user asks for it: a test around the assignment speaks of cuDNN."""
+    node = next(iter(module.layout.at(setting.span)), None)
+    tests = (at.test for at in module.layout.above(node) if isinstance(at, ast.If)) if node is not None else ()
+    return any("cudnn" in ast.unparse(test).lower() for test in tests)
 
 
 def _is_restored(module: ModuleView, setting: Setting) -> bool:
