@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from .edits import AddDecorator, AddImport, Edit, RemoveStatement, WrapStatements
 from .finding import Fix, Safety
 from .flow.facts import FunctionFacts, Site, Slip
+from .flow.frame import called_name
 from .flow.layout import FunctionNode, LoopNode
-from .flow.values import Function
+from .flow.values import Function, Self
 from .flow.view import ModuleView
 from .source import Span, span_of, target_of
+from .torch_api.grad import LEAVES_GRAPH
 
 TRAINS = re.compile(
     r"backward|(^|_)train(_\w+|ing\w*|er)?$|(^|_)fit|optimi[sz]e|(^|_)step$|learn|finetune|attack|advers|perturb"
     r"|autograd|requires_grad_|(^|_)grad$|jacob|hessian|adapt",
     re.IGNORECASE,
 )
+CONSUMERS = frozenset("list tuple set sum max min any all sorted dict stack cat extend update join mean array".split())
+READS = LEAVES_GRAPH | {"float", "int", "len", "str", "bool", "time", "perf_counter", "cpu_count", "format", "join"}
 LONGEST_LOOP = 20  # lines of a loop that is put under a guard whole
 SHOWN = "put the forward pass under `with torch.no_grad():`"
 
@@ -45,6 +49,9 @@ class Guarding:
         self.layout = view.layout
         self.node = next((n for n in (self.layout.call(s.span) for s in sites) if n is not None), None)
         self.function = self.layout.function(self.node) if self.node is not None else None
+        self._holdable: dict[ast.stmt, bool] = {}
+        self._planned: dict[Span, Region] | None = None
+        self._safeties: dict[Span, Safety] = {}
 
     def fix(self, site: Site) -> Fix:
         """The repair of one of the sites; all sites that one guard holds share its edits."""
@@ -55,7 +62,9 @@ class Guarding:
             return Fix(Safety.SHOW, SHOWN)
         if self._meant_guard(site):
             return Fix(Safety.SHOW, "write the guard above it as a `with`")
-        regions = self._regions()
+        if self._planned is None:
+            self._planned = self._regions()
+        regions = self._planned
         guard, imports = self._guard()
         if self._wants_decorator(regions):
             assert self.function is not None
@@ -71,7 +80,7 @@ class Guarding:
     def _is_forbidden(self, call: ast.Call) -> bool:
         """Async functions and generators must not hold a guard across an await or a yield."""
         function = self.layout.function(call)
-        if isinstance(function, ast.AsyncFunctionDef):
+        if isinstance(function, ast.AsyncFunctionDef) or self._is_lazy(call):
             return True
         for at in self.layout.above(call):
             if isinstance(at, ast.ClassDef):
@@ -84,6 +93,14 @@ class Guarding:
         """Whether a guard that has no effect stands above, whose own repair holds the forward pass."""
         slips = [slip for slip in self.facts.slips.values() if slip.kind == "statement" and slip.span < site.span]
         return any(wrap_rest(self.view, slip).edits for slip in slips)
+
+    def _is_lazy(self, call: ast.Call) -> bool:
+        """Whether the pass runs only when somebody consumes a generator, perhaps outside the guard."""
+        generator = next((at for at in self.layout.above(call) if isinstance(at, (ast.GeneratorExp, ast.stmt))), None)
+        if not isinstance(generator, ast.GeneratorExp):
+            return False
+        consumer = self.layout.parent(generator)
+        return not (isinstance(consumer, ast.Call) and called_name(consumer) in CONSUMERS)
 
     def _guard(self) -> tuple[str, tuple[Edit, ...]]:
         """The guard as the file would spell it, and the import that it needs."""
@@ -103,10 +120,15 @@ class Guarding:
             if top is not None:
                 tops[site.span] = top
         regions: dict[Span, Region] = {}
+        planned: dict[ast.stmt, Region] = {}
         for span, top in tops.items():
-            block = self.layout.block(top)
-            mates = [block.index(other) for other in tops.values() if other in block]
-            regions[span] = self._widest(block, block.index(top), sorted(mates))
+            if top not in planned:
+                block = self.layout.block(top)
+                wanted = set(tops.values())
+                mates = [position for position, other in enumerate(block) if other in wanted]
+                region = self._widest(block, block.index(top), mates)
+                planned.update(dict.fromkeys(block[block.index(region.first) : block.index(region.last) + 1], region))
+            regions[span] = planned[top]
         return regions
 
     def _widest(self, block: list[ast.stmt], at: int, mates: list[int]) -> Region:
@@ -160,6 +182,14 @@ class Guarding:
 
     def _may_hold(self, statement: ast.stmt) -> bool:
         """Whether nothing in a statement trains, yields, awaits or switches modes for training."""
+        known = self._holdable.get(statement)
+        if known is None:
+            known = self._holdable[statement] = self._may_be_held(statement)
+        return known
+
+    def _may_be_held(self, statement: ast.stmt) -> bool:
+        if any("noqa" in line for line in self._lines_of_sites(statement)):
+            return False  # a pass that its author wants left alone
         span = span_of(statement)
         needed = self.view.horizon.is_needed
         if any(_inside(site.span, span) and needed(site) for site in self.facts.sites.values()):
@@ -168,6 +198,10 @@ class Guarding:
             if isinstance(call.callee, Function) and _inside(call.span, span) and call.callee.facts.takes_gradients:
                 return False
         return not any(_disturbs(node) for node in ast.walk(statement))
+
+    def _lines_of_sites(self, statement: ast.stmt) -> list[str]:
+        span = span_of(statement)
+        return [self.view.source.lines[site.span.line - 1] for site in self.sites if _inside(site.span, span)]
 
     # -- decorators and safety ---------------------------------------------------------------
 
@@ -183,10 +217,82 @@ class Guarding:
 
     def _safety(self, span: Span) -> Safety:
         """SAFE where the results are only read here, and nothing else that is computed under the guard leaves."""
+        if span not in self._safeties:
+            self._safeties[span] = self._judge_safety(span)
+        return self._safeties[span]
+
+    def _judge_safety(self, span: Span) -> Safety:
         for site in self.facts.sites.values():
-            if _inside(site.span, span) and site.escapes:
+            if _inside(site.span, span) and (site.escapes or self._keeps_graph(site)):
                 return Safety.UNSAFE
+        statements = [node for node in self._statements() if _inside(span_of(node), span)]
+        if any(_asks_for_graph(node) for node in statements) or self._leaves_other_graphs(statements, span):
+            return Safety.UNSAFE
         return Safety.SAFE
+
+    def _statements(self) -> list[ast.stmt]:
+        scope: ast.AST = self.function if self.function is not None else self.view.source.tree
+        return [node for node in ast.walk(scope) if isinstance(node, ast.stmt) and node is not scope]
+
+    def _keeps_graph(self, site: Site) -> bool:
+        """Whether the module's own forward stores something on the module, where others may find its graph."""
+        for obj in site.objects:
+            cls = self.view.program.class_of(obj)
+            forward = self.view.program.method(cls, "forward") if cls is not None else None
+            if forward is not None and any(isinstance(holder, Self) for holder, _ in forward.exit_heap):
+                return True
+        return False
+
+    def _leaves_other_graphs(self, statements: list[ast.stmt], span: Span) -> bool:
+        """Whether something else that is computed under the guard, and may have a graph, is read after it."""
+        passes = {site.span for site in self.sites}
+        results: set[str] = set()
+        stores: list[tuple[str, ast.expr]] = []
+        for node in statements:
+            stores += _stores(node)
+        for _ in range(3):  # what is computed from a pass is known not to be needed
+            for name, value in stores:
+                names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+                calls = {span_of(n) for n in ast.walk(value) if isinstance(n, ast.Call)}
+                if names & results or calls & passes:
+                    results.add(name)
+        others = {name for name, value in stores if name not in results and not _is_plain(value)}
+        if not others:
+            return False
+        scope: ast.AST = self.function if self.function is not None else self.view.source.tree
+        after = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        return any(n.id in others and (n.lineno, n.col_offset) > span[2:] for n in after)
+
+
+def _asks_for_graph(statement: ast.stmt) -> bool:
+    """Whether a statement looks at the state of autograd."""
+    for node in ast.walk(statement):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name in ("requires_grad", "grad_fn", "is_grad_enabled", "requires_grad_"):
+            return True
+    return False
+
+
+def _stores(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """The names that a statement gives a value (or adds one to), with the value."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            return [(n.id, value) for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        case ast.AugAssign(target=target, value=value):
+            return [(n.id, value) for n in ast.walk(target) if isinstance(n, ast.Name)]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[*_, value])):
+            return [(name, value)]
+    return []
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Whether a value has surely no graph: constants, counts, and what is read out of tensors."""
+    if isinstance(value, ast.Constant):
+        return True
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and called_name(node) in READS:
+            return True
+    return not any(isinstance(node, (ast.Call, ast.BinOp, ast.Name, ast.Attribute)) for node in ast.walk(value))
 
 
 def _inside(inner: Span, outer: Span) -> bool:

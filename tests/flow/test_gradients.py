@@ -699,7 +699,7 @@ def run(model, other, x, hook):
 def run(model, x, keep):
     model.eval()
     model.register_forward_hook(keep)
-    return model(x).argmax().item()  # fault
+    return model(x).argmax().item()  # fine
 """,
 }
 

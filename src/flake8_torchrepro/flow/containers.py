@@ -130,9 +130,9 @@ class Containers(Library):
 
     def _hook(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         """A backward hook, or a forward hook handed a function, wants the graph."""
+        for obj in receiver.objects():  # a forward hook may keep what it sees, with its graph
+            self.facts.hooked.add(obj)
         if "backward" in name or name == "register_hook":
-            for obj in receiver.objects():
-                self.facts.hooked.add(obj)
             self.need(receiver)
         for function in arguments.functions():
             function.facts.handed_by.add(self.module)

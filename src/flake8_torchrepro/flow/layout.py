@@ -22,6 +22,7 @@ def _imported(body: list[ast.stmt]) -> dict[str, str]:
     return found
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 LoopNode = ast.For | ast.AsyncFor | ast.While
 
@@ -129,12 +130,27 @@ class Layout:
         """Whether an import of a name may be added on top: not where a block or a function below imports it again."""
         top = set(self.source.tree.body)
         inner = (n for n in ast.walk(self.source.tree) if isinstance(n, (ast.Import, ast.ImportFrom)) and n not in top)
+        if name in self._rebound or any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(self.source.tree)):
+            return False
+        top_names = (n for n in top if isinstance(n, (ast.Import, ast.ImportFrom)))
+        if any((alias.asname or alias.name).partition(".")[0] == name for node in top_names for alias in node.names):
+            return False  # imported further below
         return not any((alias.asname or alias.name).partition(".")[0] == name for node in inner for alias in node.names)
+
+    def _import_line(self, name: str) -> int:
+        for node in self.source.tree.body:
+            aliases = node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            if any((alias.asname or alias.name).partition(".")[0] == name for alias in aliases):
+                return node.lineno
+        return 0
 
     def spelling(self, dotted: str, at: ast.AST | None = None) -> str | None:
         """How the file says an imported name (``torch.no_grad`` -> ``th.no_grad``); None where it does not import it."""
         shadowed = self._local_names(at) if at is not None else set()
+        shadowed |= self._rebound
         known = {name: meaning for name, meaning in self.imports.items() if name not in shadowed}
+        if at is not None:
+            known = {n: m for n, m in known.items() if self._import_line(n) < getattr(at, "lineno", 0)}
         known.update(self._local_imports(at) if at is not None else {})
         best: str | None = None
         for name, meaning in known.items():
@@ -145,14 +161,35 @@ class Layout:
         return best
 
     def _local_names(self, at: ast.AST) -> set[str]:
-        function = self.function(at)
-        if function is None:
-            return set()
-        arguments = function.args
-        names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        return names | {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        """The names that the functions around a place bind for themselves."""
+        names: set[str] = set()
+        for function in self.above(at):
+            if not isinstance(function, (*_FUNCTIONS, ast.Lambda)):
+                continue
+            arguments = function.args
+            given = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+            names |= {a.arg for a in given if a is not None}
+            for node in ast.walk(function):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    names.add(node.id)
+                elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                    names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        return names
+
+    @functools.cached_property
+    def _rebound(self) -> set[str]:
+        """Names that the top level binds (or deletes) otherwise than by an import."""
+        names: set[str] = set()
+        pending: list[ast.AST] = list(self.source.tree.body)
+        while pending:
+            node = pending.pop()
+            if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+                names.add(node.name)
+                continue
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+            pending.extend(ast.iter_child_nodes(node))
+        return names
 
     def top_level_names(self) -> set[str]:
         """Every name that the top level of the file binds."""

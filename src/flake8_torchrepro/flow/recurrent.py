@@ -21,6 +21,11 @@ class Layer:
     resolver: Resolver
 
     @property
+    def is_subclass(self) -> bool:
+        """Whether it is a class of the project, which may use its dropout for other things."""
+        return isinstance(self.call.callee, Class)
+
+    @property
     def span(self) -> Span:
         """The call that gives the dropout: that of a ``partial``, if the layer is built through one."""
         return self.call.via or self.call.span

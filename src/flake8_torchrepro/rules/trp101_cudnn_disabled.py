@@ -159,7 +159,8 @@ def _fix(module: ModuleView, setting: Setting, program: Determinism) -> Fix:
     if target is None:
         call = module.layout.call(setting.span)
         prefix = module.layout.spelling(CUDNN, call) if call is not None else None
-        if call is None or prefix is None or setting.how != "setattr":
+        is_alone = call is not None and isinstance(module.layout.parent(call), ast.Expr)
+        if call is None or prefix is None or setting.how != "setattr" or not is_alone:
             return Fix(Safety.SHOW, advice)
         rest: list[str] = []
         statement = module.layout.statement(call)
@@ -167,17 +168,33 @@ def _fix(module: ModuleView, setting: Setting, program: Determinism) -> Fix:
         assert isinstance(target, ast.Attribute)
         prefix = ast.unparse(target.value)
         statement = module.layout.statement(target)
-        if not isinstance(statement, ast.Assign):
+        if not isinstance(statement, ast.Assign) or not _can_be_split(statement, target):
             return Fix(Safety.SHOW, advice)
         rest = _without(module, statement, target)
     code = [*_missing(program, prefix), *rest]
     block = module.layout.block(statement)
     if not code and len(block) == 1:
         code = [f"{prefix}.benchmark = False"]
-    safety = Safety.UNSAFE if _builds_recurrent_dropout(program) else Safety.SAFE
+    is_read = any(
+        isinstance(node, ast.Attribute) and node.attr == "enabled" and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(module.source.tree)
+    )
+    safety = Safety.UNSAFE if is_read or _builds_recurrent_dropout(program) else Safety.SAFE
     where = target_of(statement)
     edit = ReplaceStatement(where, "\n".join(code)) if code else RemoveStatement(where)
     return Fix(safety, advice, (edit,))
+
+
+def _can_be_split(statement: ast.Assign, target: ast.Attribute) -> bool:
+    """Whether an assignment is of a shape from which one target can be taken: single, chained, or pair by pair."""
+    if any(isinstance(node, (ast.NamedExpr, ast.Starred)) for node in ast.walk(statement)):
+        return False
+    if target in statement.targets:
+        return True
+    pairs, values = statement.targets[0], statement.value
+    if len(statement.targets) != 1 or not isinstance(pairs, ast.Tuple) or not isinstance(values, ast.Tuple):
+        return False
+    return target in pairs.elts and len(pairs.elts) == len(values.elts)
 
 
 def _without(module: ModuleView, statement: ast.Assign, target: ast.Attribute) -> list[str]:

@@ -84,7 +84,19 @@ def _fix(module: ModuleView, layer: Layer) -> Fix:
     call = module.layout.call(layer.span)
     if call is None:
         return Fix(Safety.SHOW, advice)
-    safety = Safety.SAFE if layer.is_surely_single() else Safety.UNSAFE
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(call)):
+        return Fix(Safety.SHOW, advice)
+    is_read = any(
+        isinstance(node, ast.Attribute) and node.attr == "dropout" and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(module.source.tree)
+        if not (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("F", "functional")
+        )
+    )
+    is_certain = layer.is_surely_single() and not is_read and layer.call.via is None and not layer.is_subclass
+    safety = Safety.SAFE if is_certain else Safety.UNSAFE
     if any(keyword.arg == "dropout" for keyword in call.keywords):
         return Fix(safety, advice, (RemoveArgument(target_of(call), "dropout"),))
     position = layer.dropout_position

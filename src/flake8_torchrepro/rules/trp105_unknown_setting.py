@@ -122,6 +122,9 @@ def _rename_fix(module: ModuleView, setting: Setting, near: list[str]) -> Fix:
     target = module.layout.expression(setting.span, ast.Attribute)
     if len(near) != 1 or not isinstance(target, ast.Attribute):
         return Fix(Safety.SHOW, "write the real name of the flag")
+    reads = (n for n in ast.walk(module.source.tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    if any(node.attr == target.attr for node in reads) or f'"{target.attr}"' in module.source.text:
+        return Fix(Safety.SHOW, "write the real name of the flag, where it is read too")
     code = f"{ast.unparse(target.value)}.{near[0]}"
     return Fix(Safety.SAFE, f"write `{near[0]}`", (ReplaceExpression(target_of(target), code),))
 

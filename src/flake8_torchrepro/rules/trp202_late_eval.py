@@ -245,6 +245,10 @@ def _fix(module: ModuleView, event: Event) -> Fix:
         outer = loop
     if outer is None or any(isinstance(node, ast.Call) for node in ast.walk(call.func.value)):
         return Fix(Safety.SHOW, advice)
+    path = ast.unparse(call.func.value)
+    stored = (n for n in ast.walk(outer) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    if any(path == ast.unparse(n) or path.startswith(ast.unparse(n) + ".") for n in stored):
+        return Fix(Safety.SHOW, advice)
     if len(module.layout.block(statement)) == 1:
         return Fix(Safety.SHOW, advice)
     is_conditional = module.layout.parent(statement) not in loops

@@ -116,12 +116,15 @@ class Gate(nn.Module):
 
 def _are_modules(module: ModuleView, slip: Slip, run: set[Obj]) -> bool:
     """Whether something says that the receiver is a module: its class, or that it is called like one."""
-    return bool(slip.objects) and all(_is_module(module, obj, run) for obj in slip.objects)
+    return bool(slip.objects) and all(_is_module(module, slip, obj, run) for obj in slip.objects)
 
 
-def _is_module(module: ModuleView, obj: Obj, run: set[Obj]) -> bool:
+def _is_module(module: ModuleView, slip: Slip, obj: Obj, run: set[Obj]) -> bool:
     cls = module.program.class_of(obj)
     if cls is not None:
+        own = module.program.method(cls, slip.name)
+        if (own is not None and own.kind == "property") or module.program.class_attribute(cls, slip.name) is not None:
+            return False
         return module.program.is_module_class(cls)
     maker = getattr(obj, "maker", None)
     if getattr(maker, "name", "").startswith("torch.nn."):

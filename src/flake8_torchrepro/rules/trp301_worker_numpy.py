@@ -9,9 +9,10 @@ from ..edits import AddHelper, AddImport, Edit, SetKeyword
 from ..finding import Finding, Fix, Safety
 from ..flow.draws import Draw, Drawing
 from ..flow.facts import FunctionFacts
+from ..flow.loaders import Loader
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
-from ..source import Span, Target, target_of
+from ..source import Target, target_of
 from ..torch_api.randomness import NUMPY_DRAWS
 
 
@@ -131,7 +132,7 @@ loader = DataLoader(Scans(), num_workers=4)
             if not draws or drawing.reseeds or (is_alone and _main_process_draws(module, drawing)):
                 continue
             named = min(draws, key=lambda draw: len(draw.call.conditions))  # one that is drawn in any case, if there is
-            yield Finding(self.code, loader.span, _message(module, named, is_alone), _fix(module, loader.span))
+            yield Finding(self.code, loader.span, _message(module, named, is_alone), _fix(module, loader))
 
 
 def _main_process_draws(module: ModuleView, drawing: Drawing) -> bool:
@@ -153,10 +154,11 @@ def _message(module: ModuleView, draw: Draw, is_alone: bool) -> str:
     )
 
 
-def _fix(module: ModuleView, span: Span) -> Fix:
-    call = module.layout.call(span)
+def _fix(module: ModuleView, loader: Loader) -> Fix:
+    call = module.layout.call(loader.span)
     advice = "give worker_init_fn=seed_worker"
-    if call is None:
+    is_given = loader.argument("worker_init_fn") is not None  # as None, perhaps from a dict
+    if call is None or loader.is_subclass or (is_given and not any(k.arg == "worker_init_fn" for k in call.keywords)):
         return Fix(Safety.SHOW, advice)
     edits = seed_worker_edits(module, target_of(call))
     return Fix(Safety.SAFE if edits else Safety.SHOW, advice, edits)
@@ -164,7 +166,8 @@ def _fix(module: ModuleView, span: Span) -> Fix:
 
 def seed_worker_edits(module: ModuleView, call: Target) -> tuple[Edit, ...]:
     """Give a loader a worker function: one that the file has, or a new one as PyTorch's notes have it."""
-    existing = next((facts for facts in module.facts.functions if _is_seed_worker(facts)), None)
+    above = [facts for facts in module.facts.functions if facts.span.end_line < call.span.line]
+    existing = next((facts for facts in above if _is_seed_worker(facts)), None)
     if existing is not None:
         return (SetKeyword(call, "worker_init_fn", existing.name),)
     layout = module.layout
@@ -196,4 +199,4 @@ def _is_seed_worker(facts: FunctionFacts) -> bool:
     if facts.owner is not None or facts.parent is None or not facts.parent.is_module or len(facts.parameters) != 1:
         return False
     called = {getattr(call.callee, "name", "") for call in facts.calls.values()}
-    return {"numpy.random.seed", "torch.initial_seed"} <= called
+    return {"numpy.random.seed", "torch.initial_seed"} <= called and "worker" in facts.name + facts.parameters[0]

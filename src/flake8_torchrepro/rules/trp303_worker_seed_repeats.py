@@ -131,7 +131,10 @@ def loader(data):
         )
         if facts.kind == "lambda":
             message = message.replace("`<lambda>`", "this worker function")
-        yield Finding(self.code, span_of(first.call), message, _fix(module, seeds, [s for _, s in faulty]))
+        fix = _fix(module, seeds, [s for _, s in faulty])
+        if facts.callers and fix.safety is Safety.SAFE:  # the main process calls it too, where the seed was its own
+            fix = Fix(Safety.UNSAFE, fix.advice, fix.edits)
+        yield Finding(self.code, span_of(first.call), message, fix)
 
 
 def _is_named_like_one(facts: FunctionFacts) -> bool:
@@ -175,7 +178,9 @@ def _fix(module: ModuleView, seeds: WorkerSeeds, faulty: list[Seeding]) -> Fix:
         place = seeding.argument
         if isinstance(place, ast.Name) and place.id in seeds.assigned:
             values = seeds.assigned[place.id]
-            if len(values) != 1 or not _is_plain_assignment(module, values[0]):
+            uses = sum(isinstance(n, ast.Name) and n.id == place.id for n in ast.walk(seeds.function)) - 1
+            seeded = sum(isinstance(s.argument, ast.Name) and s.argument.id == place.id for s in faulty)
+            if len(values) != 1 or uses != seeded or not _is_plain_assignment(module, values[0]):
                 return Fix(Safety.SHOW, advice)
             place = values[0]
         elif any(isinstance(name, ast.Name) and name.id in seeds.assigned for name in ast.walk(place)):
