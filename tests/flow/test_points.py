@@ -1447,6 +1447,11 @@ def run(model, x, n):
     run(model, x, n - 1)
     model(x)  # !eval
 """,
+    "recursion into parts": """
+def walk(net, x):
+    net(x)  # maybe
+    walk(net.inner, x)
+""",
     "mutual recursion": """
 def _even(model, x, n):
     model(x)  # eval

@@ -12,6 +12,7 @@ from .state import ENTRY, FRESH, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVEN
 from .values import ANY, LEAF, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
+MOST_PARTS = 8
 MOST_ASKS = 2000  # questions after which answers are kept even from the middle of a recursion
 
 
@@ -104,6 +105,8 @@ class Entries:
 
     def entry_mode(self, facts: FunctionFacts, obj: Obj) -> Events:
         """The mode of an object at the entry of a function."""
+        if isinstance(obj, Part) and obj.depth > MOST_PARTS:  # a recursive call asks for a part of a part of a part
+            return OPEN_MODE
         key = (facts, obj)
         known = self._modes.get(key)
         if known is not None:
