@@ -27,15 +27,6 @@ class Target(NamedTuple):
     span: Span
 
 
-class Positioned(ast.AST):
-    """What every statement and expression of ``ast`` has (for the type checker only)."""
-
-    lineno: int
-    col_offset: int
-    end_lineno: int
-    end_col_offset: int
-
-
 def span_of(node: ast.stmt | ast.expr | ast.keyword | ast.arg | ast.excepthandler) -> Span:
     """The place of a node of a parsed file."""
     return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)

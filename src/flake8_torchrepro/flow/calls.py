@@ -128,7 +128,7 @@ class Calls(Expressions):
                 return self.enter(node, Function(method, obj), arguments)
         if isinstance(obj, (Param, Part, Outer)):
             self.record_call(node, obj, arguments)
-        if isinstance(obj, Made) and isinstance(obj.maker, Dotted) and self._is_guard(obj.maker.name):
+        if isinstance(obj, Made) and isinstance(obj.maker, Dotted) and obj.maker.name in grad_api.SWITCHES:
             for function in arguments.functions():
                 function.facts.handed_by.add(self.module)
             return ANY  # a guarded function, which is not followed
@@ -141,9 +141,6 @@ class Calls(Expressions):
         result = self.forward(node, frozenset((obj,)), arguments, callee.derived)
         self.hand_over(arguments, name)
         return result
-
-    def _is_guard(self, name: str) -> bool:
-        return name in grad_api.SWITCHES
 
     def forward(self, node: ast.expr, objects: frozenset[Obj], arguments: Arguments, extra: frozenset[Origin]) -> Value:
         """A forward pass of one of the objects, if they are modules."""

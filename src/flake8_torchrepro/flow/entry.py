@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .facts import Call, FunctionFacts
 from .horizon import Horizon
-from .state import ENTRY, FRESH, GRAD_ON, NO_EVENTS, OFF, ON, OPEN, UNKNOWN_EVENTS, Event, Events, _for_part
+from .state import ENTRY, FRESH, GRAD_ON, NO_EVENTS, ON, OPEN, UNKNOWN_EVENTS, Event, Events, _for_part
 from .values import ANY, LEAF, NOTHING, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
@@ -312,9 +312,4 @@ def _same_path(obj: Obj, instance: Self) -> Obj | None:
     return None
 
 
-def kinds(events: Events) -> set[str]:
-    """The kinds of some events."""
-    return {event.kind for event in events}
-
-
-__all__ = ["OFF", "Entries", "kinds", "mode_at"]
+__all__ = ["Entries", "mode_at"]

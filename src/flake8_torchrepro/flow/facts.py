@@ -53,7 +53,6 @@ class Site:
     frozen: bool = False
     hooked: bool = False
     escapes: set[str] = field(default_factory=set)
-    result_dropped: bool = False
 
     def __repr__(self) -> str:
         return f"forward of line {self.span.line}"
@@ -87,7 +86,6 @@ class ModeSet:
     span: Span
     kind: str
     objects: frozenset[Obj]
-    ran_before: frozenset[Site] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from ..source import Span
 from ..torch_api.modules import DATA_LOADER, DATA_LOADER_PARAMETERS
 from .draws import Drawing
 from .facts import Call, ClassFacts, FunctionFacts, ModuleFacts
-from .resolve import TOP, Context, Resolver, argument
+from .resolve import Resolver, argument
 from .values import Arguments, Class, Const, Dotted, Function, Imported, Made, Param, Part, Value
 
 
@@ -94,15 +94,11 @@ class Loaders:
             return known
         drawing = self._drawings[loader.span] = Drawing(self.resolver)
         dataset, collate = loader.argument("dataset"), loader.argument("collate_fn")
-        context = self._context(loader.call)
         if dataset is not None:
-            drawing.dataset(dataset, context)
+            drawing.dataset(dataset)
         if collate is not None:
-            drawing.callable(collate, context)
+            drawing.callable(collate)
         return drawing
-
-    def _context(self, call: Call) -> Context:
-        return TOP
 
     def worker_functions(self) -> dict[FunctionFacts, list[Loader]]:
         """The functions of the file that a loader runs in its workers, with those loaders."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ..source import Span
 from .facts import Call, ClassFacts, FunctionFacts, Site, bind
 from .frame import Frame, place
-from .state import ENTRY, EVAL, NO_EVENTS, OFF, ON, Event, Events
+from .state import ENTRY, EVAL, NO_EVENTS, OFF, Event, Events
 from .values import (
     ANY,
     LEAF,
@@ -372,8 +372,3 @@ class Summaries(Frame):
         given.update(arguments.keywords)
         for name, value in given.items():
             self.set_attribute(made, name, value)
-
-
-def grad_kinds(events: Events) -> set[str]:
-    """The kinds of the events of a grad mode."""
-    return {event.kind for event in events if event.kind in (ON, OFF)}

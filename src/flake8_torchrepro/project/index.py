@@ -182,10 +182,6 @@ class Index:
             not self.is_test(importer) for importer in self._importers.get(path, ())
         )
 
-    def is_imported(self, path: str) -> bool:
-        """Whether any file of the project imports a file."""
-        return bool(self._importers.get(path))
-
     def is_test(self, path: str) -> bool:
         """Whether a file is a test: what a test does says nothing about the program."""
         return TESTS.search(self.files.relative(path)) is not None

@@ -60,9 +60,6 @@ MODULE_BASES = re.compile(
 )
 
 DATA_LOADER = "torch.utils.data.DataLoader"
-DATASET_BASES = re.compile(
-    r"torch\.utils\.data\.(Dataset|IterableDataset|MapDataPipe|IterDataPipe)|torchvision\.datasets\.\w+"
-)
 # Wrappers around one dataset (or several): what they hand out is what the inner ones draw.
 DATASET_WRAPPERS = frozenset(
     "torch.utils.data.Subset torch.utils.data.ConcatDataset torch.utils.data.ChainDataset torch.utils.data.StackDataset"
