@@ -16,7 +16,7 @@ LONGEST_FILE = 450
 
 # From the ground up. A part may import parts below its own layer; what stands on one line of a ground layer may mix.
 LAYERS = (
-    {"torch_api", "edits", "finding", "source", "settings"},
+    {"patterns", "torch_api", "edits", "finding", "source", "settings", "triggers"},
     {"flow", "project"},
     {"rule"},
     {"guarding"},  # edits that several rules share

@@ -22,6 +22,7 @@ from flake8_torchrepro.plugin import TorchReproPlugin
 from flake8_torchrepro.rule import all_rules
 from flake8_torchrepro.settings import Settings
 from flake8_torchrepro.source import span_of
+from flake8_torchrepro.triggers import Trigger
 
 SOURCES = str(Path(flake8_torchrepro.__file__).parents[1])
 
@@ -49,7 +50,7 @@ class Calls:
 
     def __init__(self, code: str, function: str) -> None:
         self.code, self.function = code, function
-        self.words, self.triggers = (function,), re.compile(function)
+        self.triggers = (Trigger(function),)
 
     def is_live(self, torch_version: tuple[int, int] | None) -> bool:
         return torch_version is None or torch_version < (2, 0)

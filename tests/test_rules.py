@@ -99,7 +99,7 @@ def test_messages(rule: Rule, example: Bad) -> None:
 
 @each_bad
 def test_triggers_let_the_bad_through(rule: Rule, example: Bad) -> None:
-    assert rule.triggers.search(example.code)
+    assert any(trigger.is_in(example.code) for trigger in rule.triggers)
 
 
 @each_good

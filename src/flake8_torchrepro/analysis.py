@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from .finding import Finding
@@ -15,12 +14,21 @@ from .project.versions import oldest_torch
 from .rule import Rule, all_rules
 from .settings import Settings
 from .source import Source
+from .triggers import Trigger
 
 
 def rules_for(text: str, settings: Settings) -> list[Rule]:
     """The rules that were asked for and that a text may break: where there are none, it need not even be parsed."""
-    wanted = (rule for rule in all_rules() if settings.wants(rule.code) and rule.is_live(settings.torch_version))
-    return [rule for rule in wanted if any(word in text for word in rule.words) and rule.triggers.search(text)]
+    rules, triggers = _asked_for(all_rules(), settings)
+    found = {trigger for trigger in triggers if trigger.is_in(text)}
+    return [rule for rule in rules if not found.isdisjoint(rule.triggers)] if found else []
+
+
+@functools.cache
+def _asked_for(every: tuple[Rule, ...], settings: Settings) -> tuple[list[Rule], list[Trigger]]:
+    """The rules that some settings ask for, and their triggers, each once."""
+    rules = [rule for rule in every if settings.wants(rule.code) and rule.is_live(settings.torch_version)]
+    return rules, list(dict.fromkeys(trigger for rule in rules for trigger in rule.triggers))
 
 
 def effective(settings: Settings, path: Path) -> Settings:
@@ -31,8 +39,7 @@ def effective(settings: Settings, path: Path) -> Settings:
 @functools.cache
 def _effective(settings: Settings, root: Path) -> Settings:
     said = declared(root)
-    return replace(
-        settings,
+    return settings._replace(
         root=root,
         torch_version=settings.torch_version or said.torch_version or oldest_torch(root),
         seeders=settings.seeders or said.seeders,
@@ -47,7 +54,7 @@ def _program(project: Project, settings: Settings) -> Program:
 
 def program_for(path: Path, settings: Settings) -> Program:
     """The program around a file: one for each project, which remembers what it has read."""
-    return _program(Project.of(path, settings.root), replace(settings, select=(), ignore=()))
+    return _program(Project.of(path, settings.root), settings._replace(select=(), ignore=()))
 
 
 def analyze(

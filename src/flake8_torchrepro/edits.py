@@ -6,14 +6,12 @@ source text without indentation; it may have several lines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .source import Target
 
 
-@dataclass(frozen=True, slots=True)
-class SetKeyword:
+class SetKeyword(NamedTuple):
     """Give a call the keyword argument ``name=value``, in place of one of that name or as the last argument."""
 
     call: Target
@@ -21,32 +19,28 @@ class SetKeyword:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveArgument:
+class RemoveArgument(NamedTuple):
     """Take an argument from a call: a keyword by its name, or a positional one by its index."""
 
     call: Target
     argument: str | int
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceExpression:
+class ReplaceExpression(NamedTuple):
     """Put other code in the place of an expression; brackets around it are added where the grammar needs them."""
 
     target: Target
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceStatement:
+class ReplaceStatement(NamedTuple):
     """Put other simple statements in the place of a simple statement; comments above and behind it stay."""
 
     target: Target
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class InsertStatement:
+class InsertStatement(NamedTuple):
     """Write statements before or after a statement, in its block; comments above the anchor stay with the anchor."""
 
     anchor: Target
@@ -54,15 +48,13 @@ class InsertStatement:
     where: Literal["before", "after"] = "before"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveStatement:
+class RemoveStatement(NamedTuple):
     """Take a statement out, with the comment behind it. A block that would be empty makes the edit fail."""
 
     target: Target
 
 
-@dataclass(frozen=True, slots=True)
-class MoveStatement:
+class MoveStatement(NamedTuple):
     """Take a statement out, with its own comments, and write it before another one, in that one's block.
 
     ``write`` is false where the same statement already stands there, so that only the removal is left.
@@ -73,8 +65,7 @@ class MoveStatement:
     write: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class WrapStatements:
+class WrapStatements(NamedTuple):
     """Put ``with item:`` around the statements of one block from ``first`` to ``last``.
 
     Where they are a single ``with`` statement that ``join`` allows, the item becomes its first one.
@@ -86,24 +77,21 @@ class WrapStatements:
     join: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AddDecorator:
+class AddDecorator(NamedTuple):
     """Add a decorator to a function, innermost (below the ones that are there)."""
 
     function: Target
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddImport:
+class AddImport(NamedTuple):
     """Make sure that ``import module`` (or ``from module import name``) stands at the top of the file."""
 
     module: str
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AddHelper:
+class AddHelper(NamedTuple):
     """Define a function at module level after the imports, before the statement ``before`` at the latest."""
 
     name: str

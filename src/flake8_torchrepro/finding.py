@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from .edits import Edit
 from .source import Span
@@ -17,8 +17,7 @@ class Safety(Enum):
     SHOW = "show"  # advice in words, never applied
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A repair: all of its edits are applied, or none. A ``SHOW`` fix has advice and no edits."""
 
     safety: Safety
@@ -26,8 +25,7 @@ class Fix:
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A fault at a place of the file that is linted; its message has no code. No fix: there is nothing to advise."""
 
     code: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .edits import AddDecorator, AddImport, Edit, RemoveStatement, WrapStatements
 from .finding import Fix, Safety
@@ -13,10 +13,11 @@ from .flow.frame import called_name
 from .flow.layout import FunctionNode, LoopNode
 from .flow.values import Function, Self
 from .flow.view import ModuleView
+from .patterns import Pattern
 from .source import Span, span_of, target_of
 from .torch_api.grad import LEAVES_GRAPH
 
-TRAINS = re.compile(
+TRAINS = Pattern(
     r"backward|(^|_)train(_\w+|ing\w*|er)?$|(^|_)fit|optimi[sz]e|(^|_)step$|learn|finetune|attack|advers|perturb"
     r"|autograd|requires_grad_|(^|_)grad$|jacob|hessian|adapt",
     re.IGNORECASE,
@@ -27,8 +28,7 @@ LONGEST_LOOP = 20  # lines of a loop that is put under a guard whole
 SHOWN = "put the forward pass under `with torch.no_grad():`"
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """Statements of one block, from the first to the last, that a guard may hold."""
 
     first: ast.stmt

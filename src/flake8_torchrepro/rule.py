@@ -7,25 +7,23 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from .finding import Finding
+from .triggers import Trigger
 
 if TYPE_CHECKING:
     from .flow.view import ModuleView
 
 
-@dataclass(frozen=True, slots=True)
-class Bad:
+class Bad(NamedTuple):
     """Code that the rule flags at its ``# <-`` comments; ``repaired`` is the text after its fix, an unsafe one too."""
 
     code: str
     repaired: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Good:
+class Good(NamedTuple):
     """Code that looks like the fault and is not; ``why`` says what makes the difference."""
 
     code: str
@@ -46,8 +44,7 @@ class Rule:
     advice: ClassVar[str]  # what to write instead
     bad: ClassVar[tuple[Bad, ...]]
     good: ClassVar[tuple[Good, ...]]
-    words: ClassVar[tuple[str, ...]]  # a file without any of these cannot have the fault
-    triggers: ClassVar[re.Pattern[str]]  # nor one without a match
+    triggers: ClassVar[tuple[Trigger, ...]]  # a file without any of these signs cannot have the fault
     view: ClassVar[Literal["point", "program"]] = "point"
     uncovers: ClassVar[frozenset[str]] = frozenset()  # codes that a repair may rightly bring to light
     repairs: ClassVar[Literal["safe", "sometimes", "unsafe", "shown"]] = "sometimes"

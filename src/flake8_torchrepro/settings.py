@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """``select`` and ``ignore`` hold code prefixes; opinions run only when selected by ``TRP9`` or a longer prefix."""
 
     select: tuple[str, ...] = ("TRP",)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+import functools
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,27 +37,22 @@ def target_of(node: ast.stmt | ast.expr) -> Target:
     return Target(type(node).__name__, span_of(node))
 
 
-@dataclass(frozen=True, slots=True)
 class Source:
     """One file (or the code of a notebook): its path as the user wrote it, its text, and the tree of the text."""
 
-    path: Path
-    text: str
-    tree: ast.Module
-    _lines: list[str] = field(default_factory=list, repr=False, compare=False)
+    def __init__(self, path: Path, text: str, tree: ast.Module) -> None:
+        self.path, self.text, self.tree = path, text, tree
 
     @classmethod
     def parse(cls, text: str, path: Path | str = "<text>") -> Source:
         """Parse a text; raises ``SyntaxError``, ``ValueError`` (NUL bytes) or ``RecursionError`` as ``ast`` does."""
         return cls(Path(path), text, ast.parse(text))
 
-    @property
+    @functools.cached_property
     def lines(self) -> list[str]:
         """The lines of the text without their ends; line ``n`` of the tree is ``lines[n - 1]``."""
-        if not self._lines:
-            # Only these three end a line for Python: str.splitlines would split at form feeds too.
-            self._lines.extend(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-        return self._lines
+        # Only these three end a line for Python: str.splitlines would split at form feeds too.
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def character(self, line: int, column: int) -> int:
         """The column in characters, from 0, of a column in bytes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,11 +16,12 @@ from flake8_torchrepro.edits import ReplaceExpression
 from flake8_torchrepro.finding import Finding, Fix, Safety
 from flake8_torchrepro.rule import Bad, Good
 from flake8_torchrepro.source import span_of, target_of
+from flake8_torchrepro.triggers import Trigger
 
 SAFETIES = {1: Safety.SAFE, 2: Safety.UNSAFE, 3: Safety.SHOW}
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeRule:
     """Flags ``flag(1)`` (repaired safely), ``flag(2)`` (unsafely) and ``flag(3)`` (advice only).
 
@@ -40,11 +40,10 @@ class FakeRule:
     torch_below: tuple[int, int] | None = None
     fires_undeclared: bool = True
     uncovers: frozenset[str] = frozenset()
-    words: tuple[str, ...] = field(init=False)
-    triggers: re.Pattern[str] = field(init=False)
+    triggers: tuple[Trigger, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.words, self.triggers = (self.flag,), re.compile(self.flag)
+        self.triggers = (Trigger(self.flag),)
 
     def is_live(self, torch_version: tuple[int, int] | None) -> bool:
         return torch_version is None or self.torch_below is None or torch_version < self.torch_below

@@ -6,7 +6,7 @@ import difflib
 import fnmatch
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis import effective
@@ -73,7 +73,7 @@ class Choices:
         if not matching:
             return self.settings
         _, codes = max(matching, key=lambda pair: len(pair[0]))
-        return replace(self.settings, ignore=(*self.settings.ignore, *codes))
+        return self.settings._replace(ignore=(*self.settings.ignore, *codes))
 
     def excludes(self, path: str) -> bool:
         """Whether flake8's configuration excludes a file or folder."""

@@ -17,8 +17,7 @@ class EditError(Exception):
 
 def targets_of(edit: Edit) -> tuple[Target, ...]:
     """The nodes that an edit speaks of, the one it changes first."""
-    values = (getattr(edit, name) for name in edit.__slots__)
-    return tuple(value for value in values if isinstance(value, Target))
+    return tuple(part for part in edit if isinstance(part, Target))
 
 
 def _name(edit: Edit) -> str:

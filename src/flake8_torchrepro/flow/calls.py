@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 
+from ..patterns import Pattern
 from ..torch_api import grad as grad_api
 from .expressions import Expressions
 from .facts import Site
@@ -32,7 +32,7 @@ from .values import (
     flag_of,
 )
 
-CALM_CALLEES = re.compile(
+CALM_CALLEES = Pattern(
     r"(print|len|isinstance|type|id|hash|str|repr|hasattr|callable|summary|count_\w*param\w*|num_params|save\w*|log\w*"
     r"|info|debug|warning|\w*[Oo]ptim\w*|Adam\w*|SGD|\w*[Ss]cheduler\w*|watch|add_graph|tqdm|super|vars|dir|parameters"
     r"|state_dict|load_state_dict|load_\w*(weights|checkpoint|state_dict|model)\w*|restore\w*|SummaryWriter|\w*Loss|iter|next|enumerate|zip|range|sorted|max"
@@ -40,7 +40,7 @@ CALM_CALLEES = re.compile(
     r"|accuracy|accuracy_score|f1_score|mean|append|to_device|move_to_device|is_parallel|get_lr|timeit|time)"
 )
 # Wrappers that hold the same options under the same names.
-SAME_OPTIONS = re.compile(
+SAME_OPTIONS = Pattern(
     r"vars|edict|[Ee]asy[Dd]ict|Attr(ibute)?Dict|Dot(ted)?Dict|dotdict|Munch|Bunch|CfgNode|DictConfig"
 )
 UNRESOLVED = Const("unresolved", sure=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 
+from ..patterns import Pattern
 from ..torch_api.grad import CALM_NAMES, CALM_ROOTS, SWITCHES
 from .contexts import Contexts
 from .facts import ClassFacts, FunctionFacts
@@ -15,7 +15,7 @@ from .values import Class, Dotted, Function, Imported, Made, Partial, Value, ass
 
 KINDS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 GUARDED = "# torchrepro: guarded"
-CONTEXT_MANAGER = re.compile(r"(contextlib\.)?(async)?contextmanager")
+CONTEXT_MANAGER = Pattern(r"(contextlib\.)?(async)?contextmanager")
 
 
 class Definitions(Contexts):

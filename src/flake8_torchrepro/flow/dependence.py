@@ -5,23 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from ..patterns import Pattern
 from .layout import Layout
 
 ID, BASE, FRESH, FIXED, UNKNOWN = "worker id", "base seed", "fresh entropy", "fixed", "unknown"
 
-VARIES = re.compile(r"epoch|step|iter(ation)?|global_step", re.IGNORECASE)
-ENTROPY = re.compile(r"(time|os\.urandom|os\.getpid|secrets|uuid|datetime|multiprocessing|random\.SystemRandom)(\.|$)")
+VARIES = Pattern(r"epoch|step|iter(ation)?|global_step", re.IGNORECASE)
+ENTROPY = Pattern(r"(time|os\.urandom|os\.getpid|secrets|uuid|datetime|multiprocessing|random\.SystemRandom)(\.|$)")
 PASSES_THROUGH = frozenset({"int", "abs", "float", "round", "max", "min", "sum", "hash", "pow", "divmod", "str", "len"})
-FIXED_CALLS = re.compile(r"(.*[._])?(get_)?(local_|global_)?(rank|world_size|num_workers)$")
+FIXED_CALLS = Pattern(r"(.*[._])?(get_)?(local_|global_)?(rank|world_size|num_workers)$")
 SEEDERS = frozenset(
     {"numpy.random.seed", "random.seed", "torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"}
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Seeding:
+class Seeding(NamedTuple):
     """One seeding call in a worker function: what it seeds, with what, and what that depends on."""
 
     call: ast.Call

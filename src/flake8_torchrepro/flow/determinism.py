@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..source import Span
 from ..torch_api.randomness import SEEDERS, SEEDS_EVERYTHING
@@ -13,8 +13,7 @@ from .resolve import Resolver
 from .values import Const, Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Request:
+class Request(NamedTuple):
     """A place that asks for determinism: a setting, or a call that sets it. ``weak``: only beside another or a seed."""
 
     module: ModuleFacts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..torch_api.modules import DATASET_WRAPPERS
 from ..torch_api.randomness import DRAW_METHODS, GENERATOR_CLASSES, NUMPY_DRAWS
@@ -15,8 +15,7 @@ MOST_FUNCTIONS = 60
 ITEM_METHODS = ("__getitem__", "__getitems__", "__iter__")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Draw:
+class Draw(NamedTuple):
     """A draw that a worker makes. ``generator`` is the object it draws from; None means NumPy's global one."""
 
     call: Call

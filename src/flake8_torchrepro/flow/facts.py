@@ -6,8 +6,7 @@ Nothing here refers to a tree, so the facts of a file outlive it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..source import Span
 from .state import GRAD_ENTRY, NO_EVENTS, Event, Events
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 Conditions = tuple[Condition, ...]
 
 
-@dataclass(slots=True, eq=False)
 class Site:
     """A forward pass, or a call of a project function that runs one on what it was handed (``inner`` is not empty).
 
@@ -40,56 +38,56 @@ class Site:
     input has a graph of its own. ``escapes``: how the result leaves the function (``returned``, ``stored``, ``passed``).
     """
 
-    function: FunctionFacts
-    span: Span
-    objects: frozenset[Obj] = frozenset()
-    modes: Events = NO_EVENTS
-    grad: Events = NO_EVENTS
-    inner: frozenset[Site] = frozenset()
-    needed_inside: bool = False  # by the function itself
-    needed_by: set[ModuleFacts] = field(default_factory=set)
-    leaves: bool = False
-    inputs: frozenset[Obj] = frozenset()  # symbols that its inputs were computed from
-    frozen: bool = False
-    hooked: bool = False
-    escapes: set[str] = field(default_factory=set)
+    def __init__(self, function: FunctionFacts, span: Span, inner: frozenset[Site] = frozenset()) -> None:
+        self.function, self.span, self.inner = function, span, inner
+        self.objects: frozenset[Obj] = frozenset()
+        self.modes: Events = NO_EVENTS
+        self.grad: Events = NO_EVENTS
+        self.needed_inside = False  # by the function itself
+        self.needed_by: set[ModuleFacts] = set()
+        self.leaves = False
+        self.inputs: frozenset[Obj] = frozenset()  # symbols that its inputs were computed from
+        self.frozen = False
+        self.hooked = False
+        self.escapes: set[str] = set()
 
     def __repr__(self) -> str:
         return f"forward of line {self.span.line}"
 
 
-@dataclass(slots=True, eq=False)
 class Call:
     """A call as one function makes it: of a project function, of an imported name, or of something only callers know."""
 
-    caller: FunctionFacts
-    span: Span
-    callee: Atom
-    arguments: Arguments = NO_ARGUMENTS
-    method: str = ""  # the method's name, where ``callee`` is the receiver
-    bindings: dict[str, Value] = field(default_factory=dict)  # parameter -> what this call hands in
-    modes: dict[Obj, Events] = field(default_factory=dict)  # explicit modes at the call
-    heap: dict[tuple[Obj, str], Value] = field(default_factory=dict)  # attributes at the call
-    env: dict[str, Value] = field(default_factory=dict)  # names at the call, if the callee sees them
-    frozen: frozenset[Obj] = frozenset()
-    grad: Events = NO_EVENTS
-    conditions: Conditions = ()
-    in_loop: bool = False
-    via: Span | None = None  # the ``partial`` through which it goes
+    def __init__(
+        self,
+        caller: FunctionFacts,
+        span: Span,
+        callee: Atom,
+        arguments: Arguments = NO_ARGUMENTS,
+        method: str = "",
+        conditions: Conditions = (),
+    ) -> None:
+        self.caller, self.span, self.callee = caller, span, callee
+        self.arguments, self.conditions = arguments, conditions
+        self.method = method  # the method's name, where ``callee`` is the receiver
+        self.bindings: dict[str, Value] = {}  # parameter -> what this call hands in
+        self.modes: dict[Obj, Events] = {}  # explicit modes at the call
+        self.heap: dict[tuple[Obj, str], Value] = {}  # attributes at the call
+        self.env: dict[str, Value] = {}  # names at the call, if the callee sees them
+        self.frozen: frozenset[Obj] = frozenset()
+        self.grad: Events = NO_EVENTS
+        self.in_loop = False
+        self.via: Span | None = None  # the ``partial`` through which it goes
 
 
-@dataclass(slots=True, eq=False)
 class ModeSet:
     """A statement that sets modes: ``.eval()``, ``.train()``, or a call whose callee does. In order of execution."""
 
-    function: FunctionFacts
-    span: Span
-    kind: str
-    objects: frozenset[Obj]
+    def __init__(self, function: FunctionFacts, span: Span, kind: str, objects: frozenset[Obj]) -> None:
+        self.function, self.span, self.kind, self.objects = function, span, kind, objects
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Slip:
+class Slip(NamedTuple):
     """Something that was written and does nothing: a guard that is not entered, a method that is not called."""
 
     kind: str
@@ -99,72 +97,82 @@ class Slip:
     around: Span | None = None  # the statement that the repair is about, where it is another one
 
 
-@dataclass(slots=True, eq=False)
 class Setting:
     """An assignment to a global setting: a backend flag, an environment variable. ``name`` is dotted (``env:NAME``)."""
 
-    function: FunctionFacts
-    span: Span
-    name: str
-    value: Value
-    conditions: Conditions = ()
-    how: str = "assign"  # or "call", "with", "setdefault"
+    def __init__(
+        self,
+        function: FunctionFacts,
+        span: Span,
+        name: str,
+        value: Value,
+        conditions: Conditions = (),
+        how: str = "assign",
+    ) -> None:
+        self.function, self.span, self.name, self.value, self.conditions = function, span, name, value, conditions
+        self.how = how  # or "call", "with", "setdefault"
 
 
-@dataclass(slots=True, eq=False)
 class FunctionFacts:
     """One function (a module's body counts as one): how it looks to its callers, and what happens in it."""
 
-    module: ModuleFacts
-    name: str
-    span: Span
-    parameters: tuple[str, ...] = ()
-    positional: int = 0  # how many of the parameters can be given by position
-    star: str = ""  # the name of *args
-    star_star: str = ""  # the name of **kwargs
-    defaults: dict[str, Value] = field(default_factory=dict)
-    owner: ClassFacts | None = None
-    parent: FunctionFacts | None = None
-    kind: str = "function"  # or method, static, class, property, lambda, module
-    is_async: bool = False
-    is_generator: bool = False
-    decorators: tuple[Value, ...] = ()
-    annotated: dict[str, Atom] = field(default_factory=dict)  # parameters whose annotation is a project class
-    bound: set[str] = field(default_factory=set)  # the names that it binds, as far as it was interpreted
-    entry_grad: Events = GRAD_ENTRY
-    entry_kept: bool = True  # false where an unknown decorator may change anything
-    is_context_manager: bool = False
+    def __init__(
+        self,
+        module: ModuleFacts,
+        name: str,
+        span: Span,
+        owner: ClassFacts | None = None,
+        parent: FunctionFacts | None = None,
+        kind: str = "function",
+        entry_grad: Events = GRAD_ENTRY,
+    ) -> None:
+        self.module, self.name, self.span = module, name, span
+        self.owner, self.parent = owner, parent
+        self.kind = kind  # or method, static, class, property, lambda, module
+        self.parameters: tuple[str, ...] = ()
+        self.positional = 0  # how many of the parameters can be given by position
+        self.star = ""  # the name of *args
+        self.star_star = ""  # the name of **kwargs
+        self.defaults: dict[str, Value] = {}
+        self.is_async = False
+        self.is_generator = False
+        self.decorators: tuple[Value, ...] = ()
+        self.annotated: dict[str, Atom] = {}  # parameters whose annotation is a project class
+        self.bound: set[str] = set()  # the names that it binds, as far as it was interpreted
+        self.entry_grad = entry_grad
+        self.entry_kept = True  # false where an unknown decorator may change anything
+        self.is_context_manager = False
 
-    done: bool = False
-    running: bool = False
-    params: dict[str, Param] = field(default_factory=dict)
-    outers: dict[str, Outer] = field(default_factory=dict)  # names of this scope as nested functions see them
+        self.done = False
+        self.running = False
+        self.params: dict[str, Param] = {}
+        self.outers: dict[str, Outer] = {}  # names of this scope as nested functions see them
 
-    returns: Value = NOTHING
-    yields: Value = NOTHING
-    yield_grad: Events = NO_EVENTS
-    yield_modes: dict[Obj, Events] = field(default_factory=dict)
-    exit_env: dict[str, Value] = field(default_factory=dict)
-    exit_modes: dict[Obj, Events] = field(default_factory=dict)
-    exit_heap: dict[tuple[Obj, str], Value] = field(default_factory=dict)
-    exit_grad: Events = GRAD_ENTRY
-    exit_frozen: frozenset[Obj] = frozenset()
-    exit_made: frozenset[Obj] = frozenset()
-    needs: set[Origin] = field(default_factory=set)  # symbols that something here differentiates
-    needed_values: list[Value] = field(default_factory=list)
-    sites: dict[tuple[Span, Site | None], Site] = field(default_factory=dict)
-    calls: dict[tuple[Span, Atom], Call] = field(default_factory=dict)
-    callers: list[Call] = field(default_factory=list)
-    made_classes: dict[Span, Call] = field(default_factory=dict)  # calls of project classes
-    mode_sets: dict[Span, ModeSet] = field(default_factory=dict)
-    settings: dict[tuple[Span, str], Setting] = field(default_factory=dict)
-    slips: dict[tuple[Span, str], Slip] = field(default_factory=dict)
-    takes_gradients: bool = False
-    bare_guards: bool = False  # holds a guard that has no effect: its author wanted no gradients
-    ran: set[Obj] = field(default_factory=set)  # objects that were called like modules
-    names_worker_init: bool = False  # passes a worker function on, or makes one
-    hooked: set[Obj] = field(default_factory=set)  # modules with a backward hook
-    handed_by: set[ModuleFacts] = field(default_factory=set)  # modules that use it as a value: unknown code may call it
+        self.returns: Value = NOTHING
+        self.yields: Value = NOTHING
+        self.yield_grad: Events = NO_EVENTS
+        self.yield_modes: dict[Obj, Events] = {}
+        self.exit_env: dict[str, Value] = {}
+        self.exit_modes: dict[Obj, Events] = {}
+        self.exit_heap: dict[tuple[Obj, str], Value] = {}
+        self.exit_grad: Events = GRAD_ENTRY
+        self.exit_frozen: frozenset[Obj] = frozenset()
+        self.exit_made: frozenset[Obj] = frozenset()
+        self.needs: set[Origin] = set()  # symbols that something here differentiates
+        self.needed_values: list[Value] = []
+        self.sites: dict[tuple[Span, Site | None], Site] = {}
+        self.calls: dict[tuple[Span, Atom], Call] = {}
+        self.callers: list[Call] = []
+        self.made_classes: dict[Span, Call] = {}  # calls of project classes
+        self.mode_sets: dict[Span, ModeSet] = {}
+        self.settings: dict[tuple[Span, str], Setting] = {}
+        self.slips: dict[tuple[Span, str], Slip] = {}
+        self.takes_gradients = False
+        self.bare_guards = False  # holds a guard that has no effect: its author wanted no gradients
+        self.ran: set[Obj] = set()  # objects that were called like modules
+        self.names_worker_init = False  # passes a worker function on, or makes one
+        self.hooked: set[Obj] = set()  # modules with a backward hook
+        self.handed_by: set[ModuleFacts] = set()  # modules that use it as a value: unknown code may call it
 
     def __repr__(self) -> str:
         return f"{self.module.name}:{self.qualified}"
@@ -195,54 +203,46 @@ class FunctionFacts:
         return found
 
 
-@dataclass(slots=True, eq=False)
 class ClassFacts:
     """One class of the project."""
 
-    module: ModuleFacts
-    name: str
-    span: Span
-    bases: tuple[Value, ...] = ()
-    scope: FunctionFacts | None = None
-    methods: dict[str, FunctionFacts] = field(default_factory=dict)
-    attributes: dict[str, Value] = field(default_factory=dict)  # class-level names
-    is_dataclass: bool = False
-    fields: tuple[str, ...] = ()  # of a dataclass, in order
-    instance: Self = field(init=False)
-    children: list[ClassFacts] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self, module: ModuleFacts, name: str, span: Span, scope: FunctionFacts | None = None) -> None:
+        self.module, self.name, self.span, self.scope = module, name, span, scope
+        self.bases: tuple[Value, ...] = ()
+        self.methods: dict[str, FunctionFacts] = {}
+        self.attributes: dict[str, Value] = {}  # class-level names
+        self.is_dataclass = False
+        self.fields: tuple[str, ...] = ()  # of a dataclass, in order
         self.instance = Self(self)
+        self.children: list[ClassFacts] = []
 
     def __repr__(self) -> str:
         return self.name
 
 
-@dataclass(slots=True, eq=False)
 class ModuleFacts:
     """One file: its functions and classes, every call of an imported name, and every store to an attribute."""
 
-    name: str
-    path: str  # absolute; the name is the path from the project's root
-    program: Program
-    text: str = field(repr=False)
-    is_shared: bool = False  # another file asked for it
-    is_whole: bool = False  # every function was interpreted
-    linked: set[str] = field(default_factory=set)  # names whose calls here are known to the functions of other files
-    body: FunctionFacts = field(init=False)
-    functions: list[FunctionFacts] = field(default_factory=list)
-    classes: list[ClassFacts] = field(default_factory=list)
-    named: dict[str, list[Call]] = field(default_factory=dict)  # calls by the dotted name that is called
-    loose: dict[str, list[Call]] = field(default_factory=dict)  # calls of methods of unknown objects, by method name
-    stores: dict[tuple[Obj, str], Value] = field(default_factory=dict)
-    guarded_stores: dict[tuple[Obj, str], list[tuple[Value, Conditions]]] = field(default_factory=dict)
-    elements: dict[tuple[Obj, str], Value] = field(default_factory=dict)  # of displays: what a list was made of
-    stores_by_name: dict[str, Value] = field(default_factory=dict)
-    settings: list[Setting] = field(default_factory=list)
-    star_imports: list[str] = field(default_factory=list)
-    imports: set[str] = field(default_factory=set)  # the top-level packages that it imports anything from
-    has_main: bool = False
-    has_effects: bool = False
+    def __init__(self, name: str, path: str, program: Program, text: str) -> None:
+        self.name, self.program, self.text = name, program, text
+        self.path = path  # absolute; the name is the path from the project's root
+        self.is_shared = False  # another file asked for it
+        self.is_whole = False  # every function was interpreted
+        self.linked: set[str] = set()  # names whose calls here are known to the functions of other files
+        self.body: FunctionFacts
+        self.functions: list[FunctionFacts] = []
+        self.classes: list[ClassFacts] = []
+        self.named: dict[str, list[Call]] = {}  # calls by the dotted name that is called
+        self.loose: dict[str, list[Call]] = {}  # calls of methods of unknown objects, by method name
+        self.stores: dict[tuple[Obj, str], Value] = {}
+        self.guarded_stores: dict[tuple[Obj, str], list[tuple[Value, Conditions]]] = {}
+        self.elements: dict[tuple[Obj, str], Value] = {}  # of displays: what a list was made of
+        self.stores_by_name: dict[str, Value] = {}
+        self.settings: list[Setting] = []
+        self.star_imports: list[str] = []
+        self.imports: set[str] = set()  # the top-level packages that it imports anything from
+        self.has_main = False
+        self.has_effects = False
 
     def calls_of(self, *names: str) -> Iterator[Call]:
         """The calls of imported names, in the order of the names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..torch_api.modules import WITHOUT_PARAMETERS
 from .entry import Entries, aliases
@@ -14,8 +14,7 @@ from .values import Dotted, Made, Obj, Outer, Param, Part, Self, Value
 OTHER_FRAMEWORKS = frozenset({"tensorflow", "keras", "paddle", "mxnet", "chainer", "jax", "flax", "theano", "oneflow"})
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What is known of one forward pass: whether it is a fault, and in words why (or why not)."""
 
     site: Site

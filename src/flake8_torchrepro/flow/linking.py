@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
+from ..patterns import Pattern
 from ..project.project import Project
 from .facts import Call, FunctionFacts, ModuleFacts, bind
 from .hierarchy import Hierarchy
@@ -12,7 +13,7 @@ from .values import Atom, Class, Dotted, Function, Imported, Made, Value, value_
 
 MOST_SCRIPTS = 60
 ASKS_DETERMINISM = ("determinis", "cudnn", "CUBLAS_WORKSPACE_CONFIG")
-SWITCHES_MODES = re.compile(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
+SWITCHES_MODES = Pattern(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
 
 
 class Linking(Hierarchy):

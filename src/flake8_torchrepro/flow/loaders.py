@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..source import Span
 from ..torch_api.modules import DATA_LOADER, DATA_LOADER_PARAMETERS
@@ -13,8 +13,7 @@ from .resolve import Resolver, argument
 from .values import Arguments, Class, Const, Dotted, Function, Imported, Made, Param, Part, Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loader:
+class Loader(NamedTuple):
     """One call that makes a ``DataLoader`` (or a subclass of it)."""
 
     call: Call

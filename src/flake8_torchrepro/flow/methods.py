@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from typing import Any
 
+from ..patterns import Pattern
 from ..torch_api import grad as grad_api
 from ..torch_api import modules as module_api
 from ..torch_api import randomness
@@ -44,7 +44,7 @@ CALM_METHODS = frozenset(
     " float half double cpu cuda t mm bmm dim add_module init_hidden reset_parameters children index count items"
     " decode batch_decode tokenize pad convert_ids_to_tokens convert_tokens_to_ids encode_plus batch_encode_plus".split()
 )
-TRAINS = re.compile(r"fit\w*|train_\w+|training_step|learn|optimize\w*|finetune|update_\w+|step_\w+|adapt\w*")
+TRAINS = Pattern(r"fit\w*|train_\w+|training_step|learn|optimize\w*|finetune|update_\w+|step_\w+|adapt\w*")
 
 
 class Methods(Containers):

@@ -7,6 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from ..patterns import Pattern
 from ..project.project import Project
 from ..settings import Settings
 from ..source import Source, Span, span_of
@@ -31,7 +32,7 @@ from .view import ModuleView
 if TYPE_CHECKING:
     from .frame import Frame
 
-GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
+GLOBAL = Pattern(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)  # functions that bind names of the module
 MOST_TREES = 150
 MOST_NESTED_CALLS = 18  # how deep summaries may wait for each other before a callee counts as unknown
 

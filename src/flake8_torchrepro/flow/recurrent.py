@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..source import Span
 from ..torch_api.modules import RECURRENT, RECURRENT_PARAMETERS, RNN_PARAMETERS
@@ -12,8 +12,7 @@ from .resolve import TOP, Context, Resolver, argument
 from .values import Class, Const, Dotted, Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Layer:
+class Layer(NamedTuple):
     """One call that builds an ``nn.LSTM``, ``GRU`` or ``RNN`` (or a subclass of it)."""
 
     call: Call

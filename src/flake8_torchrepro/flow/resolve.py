@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from .entry import Entries
@@ -49,14 +48,20 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Context:
     """One chain of calls: what it hands in for parameters, and which object ``self`` is."""
 
-    bindings: dict[Param, Value] = field(default_factory=dict)
-    instance: Obj | None = None
-    cls: ClassFacts | None = None
-    parent: Context | None = None
+    __slots__ = ("bindings", "cls", "instance", "parent")
+
+    def __init__(
+        self,
+        bindings: dict[Param, Value] | None = None,
+        instance: Obj | None = None,
+        cls: ClassFacts | None = None,
+        parent: Context | None = None,
+    ) -> None:
+        self.bindings = {} if bindings is None else bindings
+        self.instance, self.cls, self.parent = instance, cls, parent
 
 
 TOP = Context()

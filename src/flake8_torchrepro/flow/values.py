@@ -8,7 +8,6 @@ they are.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..source import Span
@@ -321,12 +320,11 @@ LEAF = Leaf()
 Origin = Any  # Site | Obj | Leaf: what a value was computed from
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A set of atoms, and what the value was computed from: sites of forward passes, symbols, leaves."""
 
     atoms: frozenset[Atom]
-    derived: frozenset[Origin] = field(default=frozenset())
+    derived: frozenset[Origin] = frozenset()
 
     def __or__(self, other: Value) -> Value:
         if self is other or not (other.atoms or other.derived):

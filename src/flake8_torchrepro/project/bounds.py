@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import Pattern
+
 Version = tuple[int, int]  # major, minor
 
-_NAME = re.compile(r"(?:[\w./-]+::)?(?:torch|pytorch(?:-[cg]pu)?)(?![\w.-])\s*(?:\[[^\]]*\])?\s*", re.IGNORECASE)
-_WHEEL = re.compile(r"\btorch-(\d+)\.(\d+)[^/\s]*\.whl")
-_END = re.compile(r"[;#].*|\s-.*", re.DOTALL)  # a marker, a comment, or an option of pip
-_GAP = re.compile(r"([<>=!~^])\s+")
-_CLAUSE = re.compile(r"(?P<operator>[<>=!~^]*)v?(?P<version>\d[\w.!]*)")
+_NAME = Pattern(r"(?:[\w./-]+::)?(?:torch|pytorch(?:-[cg]pu)?)(?![\w.-])\s*(?:\[[^\]]*\])?\s*", re.IGNORECASE)
+_WHEEL = Pattern(r"\btorch-(\d+)\.(\d+)[^/\s]*\.whl")
+_END = Pattern(r"[;#].*|\s-.*", re.DOTALL)  # a marker, a comment, or an option of pip
+_GAP = Pattern(r"([<>=!~^])\s+")
+_CLAUSE = Pattern(r"(?P<operator>[<>=!~^]*)v?(?P<version>\d[\w.!]*)")
 _UPPER = ("<", "<=", "!=")
 _AS_IN_PIP = {"": "==", "=": "==", "^": ">=", "~": ">="}  # what Poetry and conda write
 

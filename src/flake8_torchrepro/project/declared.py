@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..patterns import Pattern
 from ..settings import version_of
 from .texts import text_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    try:
-        import tomli as tomllib
-    except ImportError:  # nothing is declared, as far as we can tell
-        tomllib = None
 
 FILE = "pyproject.toml"
 SECTION = "[tool.torchrepro]"
 KEYS = ("torch-version", "seeders", "guards")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_DOTTED = Pattern(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """The values of the section, and what is wrong with it: one line each, which names the file and what to write."""
 
     torch_version: tuple[int, int] | None = None
@@ -59,10 +49,14 @@ def declared(root: Path) -> Declared:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """The content of a TOML file; raises ``ValueError``. Empty where Python cannot read TOML (3.10 without tomli)."""
-    if tomllib is None:
-        return {}
     try:
+        if sys.version_info >= (3, 11):
+            import tomllib
+        else:
+            import tomli as tomllib
         content: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
+    except ImportError:  # nothing is declared, as far as we can tell
+        return {}
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return content

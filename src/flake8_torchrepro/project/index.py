@@ -7,18 +7,19 @@ import os
 import re
 from collections.abc import Iterator
 
+from ..patterns import Pattern
 from .files import ProjectFiles
 from .imports import Imports
 
-IMPORT = re.compile(
+IMPORT = Pattern(
     r"^[ \t]*(?:from[ \t]+(?P<home>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<whole>[^\n#;]+))",
     re.MULTILINE,
 )
-DYNAMIC = re.compile(r"import_module\(\s*f?[\"'](?P<prefix>[\w.]*)")
-NAME = re.compile(r"[\w.]+")
-MAIN = re.compile(r"^if\s+__name__\s*==", re.MULTILINE)
-EFFECT = re.compile(r"^(?:for|while|with|[\w.]+\()", re.MULTILINE)
-TESTS = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
+DYNAMIC = Pattern(r"import_module\(\s*f?[\"'](?P<prefix>[\w.]*)")
+NAME = Pattern(r"[\w.]+")
+MAIN = Pattern(r"^if\s+__name__\s*==", re.MULTILINE)
+EFFECT = Pattern(r"^(?:for|while|with|[\w.]+\()", re.MULTILINE)
+TESTS = Pattern(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
 class Index:

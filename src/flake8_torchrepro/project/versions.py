@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..patterns import Pattern
 from .bounds import Version, bound_in, lower_bound
 from .declared import parse_toml, table
 from .texts import names_in, text_of
 
 MOST_FILES = 200  # requirement files that are read
-_REQUIREMENTS = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)", re.IGNORECASE)
-_ENVIRONMENT = re.compile(r"environment[\w.-]*\.ya?ml", re.IGNORECASE)
-_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[\s=]*(?P<path>[^\s#]+)")
-_ITEM = re.compile(r"^\s*-\s+[\"']?(?P<text>[^\"'\n]+)", re.MULTILINE)
+_REQUIREMENTS = Pattern(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)", re.IGNORECASE)
+_ENVIRONMENT = Pattern(r"environment[\w.-]*\.ya?ml", re.IGNORECASE)
+_INCLUDE = Pattern(r"(?:-r|--requirement|-c|--constraint)[\s=]*(?P<path>[^\s#]+)")
+_ITEM = Pattern(r"^\s*-\s+[\"']?(?P<text>[^\"'\n]+)", re.MULTILINE)
 
 Bounds = Iterator[Version | None]
 

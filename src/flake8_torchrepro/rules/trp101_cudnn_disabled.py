@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import RemoveStatement, ReplaceStatement
@@ -15,6 +14,7 @@ from ..rule import Bad, Good, Rule
 from ..source import target_of
 from ..torch_api.modules import RECURRENT
 from ..torch_api.settings import CUDNN
+from ..triggers import Trigger
 
 
 class CudnnDisabled(Rule):
@@ -89,8 +89,7 @@ def loss(log_probs, targets, lengths, sizes):
             "switched off for one block only",
         ),
     )
-    words = ("cudnn",)
-    triggers = re.compile(r"\bcudnn\b")
+    triggers = (Trigger("cudnn"),)
     view = "program"
     uncovers = frozenset({"TRP103"})
     repairs = "safe"

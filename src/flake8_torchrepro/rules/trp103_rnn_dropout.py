@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..edits import AddImport, InsertStatement
@@ -12,6 +11,7 @@ from ..flow.recurrent import Recurrent
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
 from ..source import target_of
+from ..triggers import BUILDS_RECURRENT_LAYER
 
 LINE = '{}.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")'
 
@@ -74,8 +74,7 @@ tagger = nn.GRU(64, 64, num_layers=2, dropout=0.3)
             "the variable is set",
         ),
     )
-    words = ("LSTM", "GRU", "RNN")
-    triggers = re.compile(r"\b(LSTM|GRU|RNN)\b")
+    triggers = (BUILDS_RECURRENT_LAYER,)
     view = "program"
     repairs = "safe"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import RemoveArgument
@@ -12,6 +11,7 @@ from ..flow.recurrent import Layer, Recurrent
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
 from ..source import target_of
+from ..triggers import BUILDS_RECURRENT_LAYER
 
 
 class RnnDropoutNoEffect(Rule):
@@ -59,8 +59,7 @@ def build(size, layers=1, dropout=0.2):
             "no dropout where there is one layer",
         ),
     )
-    words = ("LSTM", "GRU", "RNN")
-    triggers = re.compile(r"\b(LSTM|GRU|RNN)\b")
+    triggers = (BUILDS_RECURRENT_LAYER,)
 
     def check(self, module: ModuleView) -> Iterator[Finding]:
         """One finding a layer, at the call that gives the dropout."""

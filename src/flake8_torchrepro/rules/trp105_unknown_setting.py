@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import ReplaceExpression, ReplaceStatement
@@ -11,9 +10,11 @@ from ..finding import Finding, Fix, Safety
 from ..flow.facts import Call, Setting
 from ..flow.values import Const
 from ..flow.view import ModuleView
+from ..patterns import Pattern
 from ..rule import Bad, Good, Rule
 from ..source import target_of
 from ..torch_api.settings import CUDNN, CUDNN_FLAGS, CUDNN_OTHER_NAMES, CUDNN_SWITCHES, FUNCTIONS_ASSIGNED
+from ..triggers import Trigger
 
 
 class UnknownSetting(Rule):
@@ -77,11 +78,17 @@ torch.manual_seed = no_seed
             "a function put in place of a function is a deliberate patch",
         ),
     )
-    words = (
-        "cudnn",
-        *(f"{end}{equals}" for end in ("seed", "_all", "algorithms", "mode", "grad") for equals in (" =", "=")),
+    triggers = (
+        Trigger("cudnn"),
+        Trigger(
+            ".manual_seed",
+            ".use_deterministic",
+            ".set_",
+            ".no_grad",
+            ".seed",
+            near=Pattern(r"\.(manual_seed\w*|use_deterministic\w*|set_\w+|no_grad|seed)\s*=[^=]"),
+        ),
     )
-    triggers = re.compile(r"\bcudnn\b|\b(manual_seed\w*|use_deterministic\w*|set_\w+|no_grad|seed)\s*=[^=]")
     uncovers = frozenset({"TRP101", "TRP102", "TRP103", "TRP106"})
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

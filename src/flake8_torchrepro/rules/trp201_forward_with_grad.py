@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..finding import Finding
@@ -10,6 +9,7 @@ from ..flow.facts import Site
 from ..flow.view import ModuleView
 from ..guarding import Guarding
 from ..rule import Bad, Good, Rule
+from ..triggers import SETS_EVALUATION_MODE
 
 
 class ForwardWithGrad(Rule):
@@ -115,8 +115,7 @@ def embed(model, batch):
             "no parameter takes a gradient, so there is no graph",
         ),
     )
-    words = (".eval", "train(False", "train(mode=False")
-    triggers = re.compile(r"\beval\b|\btrain\s*\(\s*(mode\s*=\s*)?False")
+    triggers = (SETS_EVALUATION_MODE,)
     repairs = "sometimes"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

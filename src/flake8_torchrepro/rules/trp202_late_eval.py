@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import MoveStatement
@@ -16,6 +15,7 @@ from ..flow.view import ModuleView
 from ..guarding import TRAINS
 from ..rule import Bad, Good, Rule
 from ..source import Span, span_of, target_of
+from ..triggers import SETS_EVALUATION_MODE
 
 
 class LateEval(Rule):
@@ -107,8 +107,7 @@ def fit(model, batches, optimizer, check):
             "the loop trains, and sets its modes by turns",
         ),
     )
-    words = (".eval", "train(False", "train(mode=False")
-    triggers = re.compile(r"\beval\b|\btrain\s*\(\s*(mode\s*=\s*)?False")
+    triggers = (SETS_EVALUATION_MODE,)
     uncovers = frozenset({"TRP201"})
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

@@ -11,8 +11,10 @@ from ..finding import Finding, Fix, Safety
 from ..flow.facts import Slip
 from ..flow.view import ModuleView
 from ..guarding import wrap_rest
+from ..patterns import Pattern
 from ..rule import Bad, Good, Rule
 from ..source import target_of
+from ..triggers import Trigger
 
 MESSAGES = {
     "statement": "`{name}()` on a line of its own does nothing, and gradients stay as they are; write `with {name}():`",
@@ -110,13 +112,20 @@ def embed(model, batch):
             "works without parentheses since torch 2.1, and raises before: never silent",
         ),
     )
-    words = ("no_grad", "inference_mode", "enable_grad")
-    triggers = re.compile(
-        r"^\s*[\w.]*\b(no_grad|inference_mode|enable_grad)\([^)\n]*\)\s*(#.*|;.*)?$"  # a statement
-        r"|\bwith\b[^\n]*\b(no_grad|inference_mode|enable_grad)\b(?!\()|inference_mode\((mode\s*=\s*)?False|enable_grad"
-        r"|\basync\b|\byield\b|@[^\n]*(no_grad|inference_mode)[^\n]*\n\s*(@[^\n]*\n\s*)*class\b"
-        r"|;\s*[\w.]*(no_grad|inference_mode)|(no_grad|inference_mode)\s*(as\b|,|:)",
-        re.MULTILINE,
+    triggers = (
+        Trigger(
+            "no_grad",
+            "inference_mode",
+            near=Pattern(
+                r"^\s*[\w.]*\b(no_grad|inference_mode)\([^)\n]*\)\s*(#.*|;.*)?$"  # a statement
+                r"|\bwith\b[^\n]*\b(no_grad|inference_mode)\b(?!\()|inference_mode\((mode\s*=\s*)?False"
+                r"|@[^\n]*(no_grad|inference_mode)[^\n]*\n\s*(@[^\n]*\n\s*)*class\b"
+                r"|;\s*[\w.]*(no_grad|inference_mode)|(no_grad|inference_mode)\s*(as\b|,|:)",
+                re.MULTILINE,
+            ),
+        ),
+        Trigger("no_grad", "inference_mode", beside=("async ", "yield")),
+        Trigger("enable_grad"),
     )
     repairs = "sometimes"
 

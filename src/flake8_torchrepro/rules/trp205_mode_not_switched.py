@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import ReplaceExpression, ReplaceStatement
@@ -11,8 +10,10 @@ from ..finding import Finding, Fix, Safety
 from ..flow.facts import Slip
 from ..flow.values import Obj, Part
 from ..flow.view import ModuleView
+from ..patterns import Pattern
 from ..rule import Bad, Good, Rule
 from ..source import target_of
+from ..triggers import Trigger
 
 
 class ModeNotSwitched(Rule):
@@ -90,8 +91,7 @@ class Gate(nn.Module):
             "the module's own business",
         ),
     )
-    words = (".eval", ".train")
-    triggers = re.compile(r"\.(eval|train)\b(?!\s*\()|\.training\s*=[^=]")
+    triggers = (Trigger(".eval", ".train", near=Pattern(r"\.(eval|train)\b(?!\s*\()|\.training\s*=[^=]")),)
     uncovers = frozenset({"TRP201", "TRP202", "TRP203"})
     repairs = "safe"
 

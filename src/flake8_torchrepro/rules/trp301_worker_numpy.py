@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..edits import AddHelper, AddImport, Edit, SetKeyword
@@ -14,6 +13,7 @@ from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
 from ..source import Target, target_of
 from ..torch_api.randomness import NUMPY_DRAWS
+from ..triggers import MAKES_LOADER
 
 
 class WorkerNumpy(Rule):
@@ -112,8 +112,7 @@ loader = DataLoader(Scans(), num_workers=4)
             "drawn once, in the main process",
         ),
     )
-    words = ("DataLoader",)
-    triggers = re.compile(r"num_workers|\*\*|DataLoader\s*\((?:[^,()]*,){5}")
+    triggers = MAKES_LOADER
     torch_below = (1, 9)
     repairs = "safe"
 

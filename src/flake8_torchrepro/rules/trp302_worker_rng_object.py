@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..finding import Finding, Fix, Safety
 from ..flow.draws import Draw
 from ..flow.view import ModuleView
 from ..rule import Bad, Good, Rule
+from ..triggers import MAKES_LOADER
 
 ADVICE = (
     "make the generator in the worker, on first use: `if self.rng is None: info = torch.utils.data.get_worker_info();"
@@ -72,8 +72,7 @@ loader = DataLoader(Noisy(np.zeros(9)), num_workers=2)
             "each item has a generator of its own",
         ),
     )
-    words = ("DataLoader",)
-    triggers = re.compile(r"num_workers|\*\*|DataLoader\s*\((?:[^,()]*,){5}")
+    triggers = MAKES_LOADER
     repairs = "shown"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ..edits import AddImport, Edit, ReplaceExpression
@@ -13,10 +12,12 @@ from ..flow.facts import FunctionFacts
 from ..flow.loaders import Loader
 from ..flow.values import Const, Partial
 from ..flow.view import ModuleView
+from ..patterns import Pattern
 from ..rule import Bad, Good, Rule
 from ..source import span_of, target_of
+from ..triggers import Trigger
 
-NAMED_LIKE_ONE = re.compile(
+NAMED_LIKE_ONE = Pattern(
     r"_*(seed_(\w+_)?worker\w*|worker_(init|seed)\w*|(\w+_)?worker_init(_fn|_func\w*)?|init_worker\w*|\w*worker_init_fn)"
 )
 REASONS = {
@@ -99,8 +100,7 @@ def loader(data):
             "the worker's own seed",
         ),
     )
-    words = ("worker",)
-    triggers = re.compile(r"worker_init|worker_id|seed_worker|init_worker|worker_seed")
+    triggers = (Trigger("worker", near=Pattern(r"worker_init|worker_id|seed_worker|init_worker|worker_seed")),)
     repairs = "safe"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

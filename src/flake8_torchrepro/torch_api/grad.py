@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ..patterns import Pattern
+
 GUARDS = frozenset({"torch.no_grad", "torch.inference_mode"})
 SWITCHES = GUARDS | {"torch.enable_grad", "torch.set_grad_enabled"}
 
@@ -23,9 +25,9 @@ DIFFERENTIATES = frozenset(
         "torch.autograd.functional.hvp",
     }
 )
-DIFFERENTIATES_FUNCTION = re.compile(r"torch\.(func|autograd\.functional)\.|functorch\.")
+DIFFERENTIATES_FUNCTION = Pattern(r"torch\.(func|autograd\.functional)\.|functorch\.")
 # Words in the name of something unresolved that say it takes gradients of what it is handed.
-SOUNDS_DIFFERENTIATING = re.compile(
+SOUNDS_DIFFERENTIATING = Pattern(
     r"backward|attack|advers|perturb|hessian|jacobian|saliency|attribut|adapt|fgsm|pgd|gradcam|cam_extractor"
     r"|(?<!no_)(?<!zero_)(?<!set_)(?<!clip_)(?<!requires_)(?<!with_)(?<!enable_)(?<!disable_)grad(?!e|io|uat|_norm|_clip)",
     re.IGNORECASE,
@@ -72,7 +74,7 @@ CALM_ROOTS = frozenset(
     " beartype overrides pandas lmdb sqlite3 socket subprocess asyncio signal shutil atexit enum collections itertools"
     " absl fire flask fastapi starlette gradio streamlit omegaconf ray nvtx cProfile line_profiler tenacity celery".split()
 )
-CALM_NAMES = re.compile(
+CALM_NAMES = Pattern(
     r"(autocast|amp|open|tqdm|trange|progress\w*|timer?|profile\w*|record\w*|lock|pool|suppress\w*|nullcontext|closing"
     r"|no_sync|join|redirect_\w+|catch_warnings|raises|stopwatch|timeit|track|span|elapsed|cd|chdir|tempdir|writer"
     r"|registe?r\w*|register_\w+|wraps|cache\w*|lru_cache|property|setter|getter|deleter|staticmethod|classmethod"
@@ -90,7 +92,7 @@ GUARDED_METHODS = frozenset(
 )
 
 # Base classes whose framework calls their methods and sets grad and training mode around them.
-FRAMEWORK_BASES = re.compile(
+FRAMEWORK_BASES = Pattern(
     r"(^|\.)(LightningModule|LightningDataModule|Trainer|Seq2SeqTrainer|TrainerCallback|Callback|Brain|Learner|Algorithm"
     r"|Pipeline|BaseModule|EvalHook|Runner|Hook|BaseRunner|DiffusionPipeline|GradientTransformation|Engine|Executor)$"
 )

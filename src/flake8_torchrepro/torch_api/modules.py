@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ..patterns import Pattern
 
 RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 # Positional parameters of RNNBase's subclasses (torch 2.13: input_size, hidden_size, num_layers, bias, batch_first,
@@ -35,7 +35,7 @@ RETURN_SELF = frozenset(
 PREPARE = frozenset("prepare prepare_model setup setup_module unwrap_model".split())
 
 # Attributes of a module of unknown class that are modules when they are called.
-SUBMODULE = re.compile(
+SUBMODULE = Pattern(
     r"(?!(get|set|init|make|build|load|create|save|is|has|num|count|update|add|reset|register|freeze|export)_)"
     r"(\w*_)?(encoder|decoder|backbone|features?|classifier|head|module|model|net|network|generator|discriminator"
     r"|extractor|embedder|transformer|mapping|synthesis|lm|rnn|cnn|gnn|mlp|resnet|vgg|bert|unet|vae|netG|netD|netF"
@@ -46,14 +46,14 @@ SUBMODULE = re.compile(
 FORWARD_METHODS = frozenset({"forward", "forward_features", "forward_head", "__call__"})
 
 # Losses and layers that hold no parameters: a forward of theirs alone builds no graph.
-WITHOUT_PARAMETERS = re.compile(
+WITHOUT_PARAMETERS = Pattern(
     r"torch\.nn\.(\w*Loss|\w*Pool\d?d?|ReLU\d?|LeakyReLU|GELU|SiLU|Sigmoid|Tanh|Softmax\w*|LogSoftmax|Dropout\w*|Flatten"
     r"|Unflatten|Identity|Upsample\w*|\w*Pad\dd|PixelShuffle|Softplus|ELU|CosineSimilarity|PairwiseDistance|Fold|Unfold)"
     r"|torchvision\.transforms\..*|torchmetrics\..*"
 )
 
 # Classes of libraries that are modules although their path does not say so.
-MODULE_BASES = re.compile(
+MODULE_BASES = Pattern(
     r"torch\.nn\.\w+|torch\.jit\.ScriptModule|lightning\.pytorch\.(core\.\w+\.)?LightningModule|\w*\.?LightningModule"
     r"|transformers\.(\w+\.)*\w*(PreTrainedModel|Model|For\w+)|torch_geometric\.nn\.(\w+\.)*\w+|timm\.(\w+\.)*\w+"
     r"|torchvision\.models\.(\w+\.)*\w+|fairseq\.models\.(\w+\.)*\w+|mmcv\.(\w+\.)*BaseModule|mmengine\.model\.\w+"

@@ -6,20 +6,20 @@ worker.py); objects made once are copied into every worker as they are (run with
 
 from __future__ import annotations
 
-import re
+from ..patterns import Pattern
 
-NUMPY_DRAWS = re.compile(
+NUMPY_DRAWS = Pattern(
     r"numpy\.random\.(rand|randn|randint|random|random_sample|ranf|sample|random_integers|choice|shuffle|permutation"
     r"|bytes|uniform|normal|standard_normal|beta|binomial|chisquare|dirichlet|exponential|f|gamma|geometric|gumbel"
     r"|hypergeometric|laplace|logistic|lognormal|logseries|multinomial|multivariate_normal|negative_binomial"
     r"|noncentral_chisquare|noncentral_f|pareto|poisson|power|rayleigh|standard_cauchy|standard_exponential"
     r"|standard_gamma|standard_t|triangular|vonmises|wald|weibull|zipf)"
 )
-PYTHON_DRAWS = re.compile(
+PYTHON_DRAWS = Pattern(
     r"random\.(random|randint|randrange|choice|choices|sample|shuffle|uniform|triangular|betavariate|expovariate"
     r"|gammavariate|gauss|lognormvariate|normalvariate|vonmisesvariate|paretovariate|weibullvariate|getrandbits|randbytes)"
 )
-TORCH_DRAWS = re.compile(
+TORCH_DRAWS = Pattern(
     r"torch\.(rand|randn|randint|randperm|rand_like|randn_like|randint_like|normal|bernoulli|multinomial|poisson)"
 )
 DRAW_METHODS = frozenset(
@@ -49,4 +49,4 @@ SEEDS_EVERYTHING = frozenset(
     " fastai.torch_core.set_seed fastai.vision.all.set_seed".split()
 )
 # Loaders of libraries that seed their workers.
-SEEDING_LOADERS = re.compile(r"monai\.data\.(\w+\.)*\w*DataLoader")
+SEEDING_LOADERS = Pattern(r"monai\.data\.(\w+\.)*\w*DataLoader")
