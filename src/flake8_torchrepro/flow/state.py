@@ -144,11 +144,9 @@ def _for_part(events: Events, whole: Obj, part: Obj) -> Events:
 
 def _join_modes(obj: Obj, left: State, right: State) -> Events:
     """What was made on one path only has the mode that it has there."""
-    if isinstance(obj.root, Made):
-        if obj.root not in left.made:
-            return right.mode(obj)
-        if obj.root not in right.made:
-            return left.mode(obj)
+    root = obj.root
+    if isinstance(root, Made) and (root in left.made) != (root in right.made):
+        return (left if root in left.made else right).mode(obj)
     return left.mode(obj) | right.mode(obj)
 
 

@@ -21,6 +21,7 @@ class ProjectFiles:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._real_root = os.path.realpath(root)
+        self._prefix = os.path.join(root, "")
         self._texts: dict[str, str | None] = {}
         self._kept = 0  # characters
         self._is_file: dict[str, bool] = {}
@@ -29,7 +30,11 @@ class ProjectFiles:
 
     def relative(self, path: str) -> str:
         """The path as messages show it: from the root, with forward slashes."""
-        return os.path.relpath(path, self.root).replace(os.sep, "/")
+        if path.startswith(self._prefix):
+            inner = path[len(self._prefix) :]
+        else:
+            inner = os.path.relpath(path, self.root)
+        return inner.replace(os.sep, "/")
 
     def is_inside(self, path: str) -> bool:
         """Whether a path, its links followed, is within the root."""
@@ -49,12 +54,11 @@ class ProjectFiles:
 
     def is_file(self, path: str) -> bool:
         """Whether a file of the project is there."""
-        folder, name = os.path.split(path)
-        if name not in self.entries(folder):
-            return False
         known = self._is_file.get(path)
         if known is None:
-            known = self._is_file[path] = os.path.isfile(path) and self.is_inside(path)
+            folder, name = os.path.split(path)
+            known = name in self.entries(folder) and os.path.isfile(path) and self.is_inside(path)
+            self._is_file[path] = known
         return known
 
     def is_folder(self, path: str) -> bool:
@@ -87,6 +91,7 @@ class ProjectFiles:
         """Every Python file of the project, sorted."""
         if self._listed is None:
             self._listed = sorted(self._walk())
+            self._is_file.update(dict.fromkeys(self._listed, True))  # no link was followed: they are inside
         return self._listed
 
     def _walk(self) -> Iterator[str]:

@@ -31,6 +31,7 @@ class Imports:
         self.files = files
         self._root = str(files.root)
         self._found: dict[tuple[str, str], Located | None] = {}
+        self._bases_of: dict[str, list[str]] = {}
         self._bases_by_name: dict[str, set[str]] | None = None
 
     def locate(self, importer: str, dotted: str) -> Located | None:
@@ -51,7 +52,10 @@ class Imports:
             return self._walk(folder, parts, is_package=True) if self.files.is_inside(folder) else None
         if not parts or parts[0] in LIBRARIES:
             return None
-        for base in self._bases(folder):
+        bases = self._bases_of.get(folder)
+        if bases is None:
+            bases = self._bases_of[folder] = self._bases(folder)
+        for base in bases:
             found = self._walk(base, parts)
             if found is not None and found.path != importer:
                 return found
@@ -89,13 +93,15 @@ class Imports:
         """As deep as folders and files go. ``is_package``: the base itself may hold the names (a relative import)."""
         at = base
         for position, part in enumerate(parts):
-            inner = os.path.join(at, part)
-            if self.files.is_file(os.path.join(inner, "__init__.py")) or (
-                position + 1 < len(parts) and self.files.is_folder(inner)
+            names = self.files.entries(at)
+            inner = f"{at}{os.sep}{part}"
+            if part in names and (
+                self.files.is_file(f"{inner}{os.sep}__init__.py")
+                or (position + 1 < len(parts) and self.files.is_folder(inner))
             ):
                 at = inner
                 continue
-            if self.files.is_file(inner + ".py"):
+            if f"{part}.py" in names and self.files.is_file(inner + ".py"):
                 return Located(inner + ".py", parts[position + 1 :])
             return self._package(at, parts[position:]) if position or is_package else None
         return self._package(at, ()) if parts or is_package else None

@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..patterns import Pattern
 from .files import ProjectFiles
 from .imports import Imports
 
 IMPORT = Pattern(
-    r"^[ \t]*(?:from[ \t]+(?P<home>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<whole>[^\n#;]+))",
-    re.MULTILINE,
+    r"[ \t]*(?:from[ \t]+(?P<home>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<whole>[^\n#;]+))"
 )
 DYNAMIC = Pattern(r"import_module\(\s*f?[\"'](?P<prefix>[\w.]*)")
 NAME = Pattern(r"[\w.]+")
@@ -30,12 +29,24 @@ class Index:
         self._packages: dict[str, tuple[str, ...]] = {}
         self._directly: dict[str, frozenset[str]] = {}
         self._imported: dict[str, frozenset[str]] = {}
+        self._reached: dict[str, frozenset[str]] = {}
+        self._is_script: dict[str, bool] = {}
+        self._is_test: dict[str, bool] = {}
 
     @functools.cached_property
     def _importers(self) -> dict[str, set[str]]:
+        """File -> the files that import it, if only on the way to another one."""
+        return self._backward(self.imported_by)
+
+    @functools.cached_property
+    def _direct_importers(self) -> dict[str, set[str]]:
+        """File -> the files whose imports name it."""
+        return self._backward(self._direct)
+
+    def _backward(self, targets: Callable[[str], frozenset[str]]) -> dict[str, set[str]]:
         backward: dict[str, set[str]] = {}
         for path in self.files.all():
-            for target in self.imported_by(path):
+            for target in targets(path):
                 backward.setdefault(target, set()).add(path)
         return backward
 
@@ -54,16 +65,8 @@ class Index:
         for init in self._packages_of(path):
             if not offers.isdisjoint(self._direct(init)):
                 offers.add(init)
-        found = []
-        for other in self.files.all():
-            text = self.files.text(other) or ""
-            if (
-                other not in offers
-                and any(name in text for name in names)
-                and not offers.isdisjoint(self._direct(other))
-            ):
-                found.append(other)
-        return found
+        importers = set().union(*(self._direct_importers.get(offer, ()) for offer in offers)) - offers
+        return [other for other in sorted(importers) if any(name in (self.files.text(other) or "") for name in names)]
 
     def _direct(self, path: str) -> frozenset[str]:
         """The files that the imports of a file name."""
@@ -80,7 +83,7 @@ class Index:
         if name not in text and "import *" not in text:
             return None
         stars = []
-        for match in IMPORT.finditer(text):
+        for match in _import_lines(text):
             home = match["home"]
             located = self.imports.locate(path, home) if home else None
             if located is None or located.rest:
@@ -99,10 +102,8 @@ class Index:
 
     def _imports_of(self, path: str) -> set[str]:
         text = self.files.text(path) or ""
-        if "import" not in text:
-            return set()
         found: set[str] = set()
-        for match in IMPORT.finditer(text):
+        for match in _import_lines(text):
             for dotted in _names(match):
                 self._add(path, dotted, found)
         for match in DYNAMIC.finditer(text):
@@ -142,7 +143,8 @@ class Index:
         if os.path.basename(located.path) != "__init__.py":
             return {located.path}
         folder = os.path.dirname(located.path)
-        return {other for other in self.files.all() if os.path.dirname(other) == folder}
+        inside = (os.path.join(folder, name) for name in self.files.entries(folder) if name.endswith(".py"))
+        return {path for path in inside if self.files.is_file(path)}
 
     # -- programs ----------------------------------------------------------------------------------------------------
 
@@ -159,10 +161,6 @@ class Index:
             known = self._reached[path] = frozenset(found)
         return known
 
-    @functools.cached_property
-    def _reached(self) -> dict[str, frozenset[str]]:
-        return {}
-
     def scripts(self, path: str) -> list[str]:
         """The scripts that reach a file; itself where nothing (but tests) imports it."""
         above, pending = {path}, [path]
@@ -176,16 +174,33 @@ class Index:
 
     def is_script(self, path: str) -> bool:
         """Whether a file is run: it has a ``__main__`` block, or acts when it is loaded and nothing imports it."""
-        text = self.files.text(path) or ""
-        if MAIN.search(text):
-            return True
-        return EFFECT.search(text) is not None and not any(
-            not self.is_test(importer) for importer in self._importers.get(path, ())
-        )
+        known = self._is_script.get(path)
+        if known is None:
+            text = self.files.text(path) or ""
+            known = "__name__" in text and MAIN.search(text) is not None
+            if not known and all(self.is_test(importer) for importer in self._importers.get(path, ())):
+                known = EFFECT.search(text) is not None
+            self._is_script[path] = known
+        return known
 
     def is_test(self, path: str) -> bool:
         """Whether a file is a test: what a test does says nothing about the program."""
-        return TESTS.search(self.files.relative(path)) is not None
+        known = self._is_test.get(path)
+        if known is None:
+            known = self._is_test[path] = TESTS.search(self.files.relative(path)) is not None
+        return known
+
+
+def _import_lines(text: str) -> Iterator[re.Match[str]]:
+    """The import statements of a text, found by their word: matching each line would take ten times as long."""
+    end, at = 0, text.find("import")
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        match = IMPORT.match(text, start) if start >= end else None
+        if match is not None:
+            yield match
+            end = match.end()
+        at = text.find("import", max(end, at + 1))
 
 
 def _names(match: re.Match[str]) -> list[str]:
