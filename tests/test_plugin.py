@@ -110,6 +110,27 @@ def test_names_of_own_helpers() -> None:
     assert (settings.seeders, settings.guards) == (("a.seed",), ("a.guard", "b.guard"))
 
 
+@pytest.mark.parametrize(
+    ("jobs", "names", "method", "reads"),
+    [
+        ("2", ["."], "fork", True),
+        ("2", [], "fork", True),
+        ("2", ["a.py"] * plugin.MANY_FILES, "fork", True),
+        ("2", ["a.py", "b.py"], "fork", False),  # a hook: a few files of what may be a large project
+        ("1", ["."], "fork", False),
+        ("2", ["."], "spawn", False),  # such workers inherit nothing
+    ],
+)
+def test_the_project_is_read_before_the_workers_fork(
+    jobs: str, names: list[str], method: str, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Path] = []
+    monkeypatch.setattr(plugin, "prepare", lambda paths, settings: seen.extend(paths))
+    monkeypatch.setattr("multiprocessing.get_start_method", lambda allow_none: method)
+    choose(jobs=SimpleNamespace(is_auto=False, n_jobs=int(jobs)), filenames=names)
+    assert seen == ([Path(name) for name in names or ["."]] if reads else [])
+
+
 @pytest.mark.usefixtures("rules")
 def test_columns_are_characters() -> None:
     assert lint("x = 'äöü😀', bad()\n") == [(1, 12, "TRP201")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .finding import Finding
@@ -55,6 +55,13 @@ def _program(project: Project, settings: Settings) -> Program:
 def program_for(path: Path, settings: Settings) -> Program:
     """The program around a file: one for each project, which remembers what it has read."""
     return _program(Project.of(path, settings.root), settings._replace(select=(), ignore=()))
+
+
+def prepare(paths: Iterable[Path], settings: Settings) -> None:
+    """Read what all files of some paths will ask for: the rules, and who imports whom in their projects."""
+    all_rules()
+    for path in paths:
+        Project.of(path / "any.py" if path.is_dir() else path, settings.root).prepare()
 
 
 def analyze(

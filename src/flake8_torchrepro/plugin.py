@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import multiprocessing
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from . import __version__
-from .analysis import analyze, effective, program_for
+from .analysis import analyze, effective, prepare, program_for
 from .project.declared import declared
 from .settings import Settings, version_of
 from .source import Source
 
 PROBLEM = "TRP000"  # flake8 would end its whole run at an exception, and lose what others found
+
+MANY_FILES = 20  # so many make it worth to read their project before flake8 forks its workers
 
 _NAMES: dict[str, Any] = {"comma_separated_list": True, "default": ()}
 
@@ -61,6 +65,11 @@ class TorchReproPlugin:
             root=_folder(options.torchrepro_root),
             guards=tuple(options.torchrepro_guards),
         )
+        names = getattr(options, "filenames", None) or ["."]
+        if _will_fork(options, names):
+            # What fails here fails again where a file asks for it, and is reported there.
+            with garbage_left_alone(), suppress(Exception):
+                prepare([Path(name) for name in names], cls.settings)
 
     def run(self) -> Iterator[tuple[int, int, str, type[Any]]]:
         """The findings of the file. A file that is nested too deeply to follow gives none, never an exception."""
@@ -108,6 +117,16 @@ def garbage_left_alone() -> Iterator[None]:
         if was_enabled:
             gc.freeze()
             gc.enable()
+
+
+def _will_fork(options: argparse.Namespace, names: list[str]) -> bool:
+    """Whether flake8 is about to fork workers, which inherit what this process knows by then."""
+    jobs = getattr(options, "jobs", None)
+    if jobs is None or (len(names) < MANY_FILES and not any(map(os.path.isdir, names))):
+        return False
+    count = os.cpu_count() if jobs.is_auto else jobs.n_jobs
+    method = multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+    return (count or 1) > 1 and method == "fork" and multiprocessing.parent_process() is None
 
 
 def _in_one_line(problem: Exception) -> str:

@@ -221,9 +221,11 @@ class Frame:
     def origins(self, value: Value) -> frozenset[Origin]:
         """What a value was computed from, itself (if it is a symbol) and its elements (if it is a display) included."""
         found = value.derived
+        if value.atoms is ANY.atoms:
+            return found
         for atom in value.atoms:
             if isinstance(atom, (Param, Part, Outer)):
-                found = found | {atom}
+                found = found | atom.value.atoms if found else atom.value.atoms
             elif isinstance(atom, Made) and atom.maker is None:
                 found = found | self._origins_of_elements(atom)
         return found

@@ -7,13 +7,17 @@ import re
 
 from ..patterns import Pattern
 from ..project.project import Project
+from ..triggers import Trigger
 from .facts import Call, FunctionFacts, ModuleFacts, bind
 from .hierarchy import Hierarchy
 from .values import Atom, Class, Dotted, Function, Imported, Made, Value, value_of
 
 MOST_SCRIPTS = 60
 ASKS_DETERMINISM = ("determinis", "cudnn", "CUBLAS_WORKSPACE_CONFIG")
-SWITCHES_MODES = Pattern(r"\.eval\(\s*\)|\bno_grad\b|inference_mode|set_grad_enabled|requires_grad")
+SWITCHES_MODES = (
+    Trigger("no_grad", "inference_mode", "set_grad_enabled", "requires_grad"),
+    Trigger(".eval(", near=Pattern(r"\.eval\(\s*\)")),
+)
 
 
 class Linking(Hierarchy):
@@ -130,7 +134,7 @@ class Linking(Hierarchy):
         if key not in self._switching:
             path = self.project.index.defining_file(*key)
             text = self.project.files.text(path) if path is not None else None
-            self._switching[key] = text is not None and SWITCHES_MODES.search(text) is not None
+            self._switching[key] = text is not None and any(trigger.is_in(text) for trigger in SWITCHES_MODES)
         return self._switching[key]
 
     def _mentions_name(self, path: str, name: str) -> bool:

@@ -6,6 +6,7 @@ name the line and a caller can say what held at the entry.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..source import Span
@@ -105,8 +106,7 @@ class State:
         pending, seen = [obj], {obj}
         while pending:
             at = pending.pop()
-            below = [part for part in self.modes if isinstance(part, Part) and _is_below(part, at)]
-            for part in below:
+            for part in _below(self.modes, at):
                 if weak:
                     self.modes[part] = self.modes[part] | events
                 else:
@@ -116,10 +116,10 @@ class State:
                 return
             for (holder, _), value in self.heap.items():
                 if holder is at or (isinstance(holder, Part) and _is_below(holder, at)):
-                    held = [o for o in value.atoms if isinstance(o, Obj) and o not in seen]
-                    if len(value.atoms) == 1:
-                        seen.update(held)
-                        pending.extend(held)
+                    held = value.only
+                    if isinstance(held, Obj) and held not in seen:
+                        seen.add(held)
+                        pending.append(held)
 
     def remake(self, obj: Obj) -> None:
         """An object is made anew: nothing that was known of the one made here before holds for it."""
@@ -127,7 +127,8 @@ class State:
             self.made.add(obj)
             return
         if self.modes:
-            for part in [p for p in self.modes if p is obj or (isinstance(p, Part) and _is_below(p, obj))]:
+            self.modes.pop(obj, None)
+            for part in _below(self.modes, obj):
                 del self.modes[part]
         for place in [place for place in self.heap if place[0] is obj]:
             del self.heap[place]
@@ -148,6 +149,11 @@ def _join_modes(obj: Obj, left: State, right: State) -> Events:
     if isinstance(root, Made) and (root in left.made) != (root in right.made):
         return (left if root in left.made else right).mode(obj)
     return left.mode(obj) | right.mode(obj)
+
+
+def _below(objects: Iterable[Obj], top: Obj) -> list[Part]:
+    """Those that are parts of ``top``, or parts of its parts."""
+    return [obj for obj in objects if isinstance(obj, Part) and _is_below(obj, top)]
 
 
 def _is_below(part: Part, top: Obj) -> bool:
@@ -175,7 +181,7 @@ def _join_names(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Va
 def initial(obj: Obj, name: str) -> Value:
     """What an attribute is before anything is stored there: a part of a symbol; nothing of what was made here."""
     is_display = isinstance(obj, Made) and obj.maker is None
-    return NOTHING if is_display else Value(frozenset((obj.part(name),)))
+    return NOTHING if is_display else obj.part(name).value
 
 
 def _join_heaps(
@@ -183,10 +189,14 @@ def _join_heaps(
 ) -> dict[tuple[Obj, str], Value]:
     if left == right:
         return left.copy()
-    joined = {}
-    for place in left.keys() | right.keys():
-        mine, other = left.get(place), right.get(place)
-        joined[place] = (initial(*place) if mine is None else mine) | (initial(*place) if other is None else other)
+    joined = left.copy()
+    for place, other in right.items():
+        mine = left.get(place)
+        if mine is not other:
+            joined[place] = (initial(*place) if mine is None else mine) | other
+    if len(joined) > len(right):
+        for place in left.keys() - right.keys():
+            joined[place] = left[place] | initial(*place)
     return joined
 
 

@@ -63,10 +63,18 @@ class Const(Atom):
 class Obj(Atom):
     """Something with attributes and, if it is a module, a mode. Its parts are interned, so identity is equality."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_parts", "_value")
 
     def __init__(self) -> None:
         self._parts: dict[str, Part] = {}
+        self._value: Value | None = None
+
+    @property
+    def value(self) -> Value:
+        """The value that is surely this object: one for all who ask, since most values are of this kind."""
+        if self._value is None:
+            self._value = Value(frozenset((self,)))
+        return self._value
 
     def part(self, name: str) -> Part:
         """The attribute, item or element of that name as this object held it before anything was stored there."""
@@ -88,11 +96,12 @@ class Obj(Atom):
 class Part(Obj):
     """``parent.name``, ``parent["key"]`` (name ``['key']``) or any element of it (name ``[]``)."""
 
-    __slots__ = ("depth", "name", "parent")
+    __slots__ = ("_path", "depth", "name", "parent")
 
     def __init__(self, parent: Obj, name: str) -> None:
         super().__init__()
         self.parent, self.name = parent, name
+        self._path = ""  # its text, once somebody asked
         self.depth: int = getattr(parent, "depth", 0) + 1
 
     @property
@@ -104,7 +113,9 @@ class Part(Obj):
         return found
 
     def __repr__(self) -> str:
-        return self.parent.attr(self.name)
+        if not self._path:
+            self._path = self.parent.attr(self.name)
+        return self._path
 
 
 class Param(Obj):
@@ -349,7 +360,10 @@ class Value(NamedTuple):
 
     def expanded(self) -> Value:
         """The value with what its open choices may give in their place."""
-        if not any(isinstance(atom, Choice) for atom in self.atoms):
+        for atom in self.atoms:
+            if isinstance(atom, Choice):
+                break
+        else:
             return self
         found = Value(frozenset(atom for atom in self.atoms if not isinstance(atom, Choice)), self.derived)
         for atom in self.atoms:
@@ -364,7 +378,10 @@ class Value(NamedTuple):
     @property
     def only(self) -> Atom | None:
         """The one atom, where there is only one."""
-        return next(iter(self.atoms)) if len(self.atoms) == 1 else None
+        if len(self.atoms) == 1:
+            for atom in self.atoms:
+                return atom
+        return None
 
     def __repr__(self) -> str:
         return " or ".join(sorted(map(repr, self.atoms))) or "nothing"
@@ -384,7 +401,7 @@ NO_ORIGINS: frozenset[Origin] = frozenset()
 
 def value_of(atom: Atom) -> Value:
     """The value that is surely this atom."""
-    return Value(frozenset((atom,)))
+    return atom.value if isinstance(atom, Obj) else Value(frozenset((atom,)))
 
 
 def constant(value: Any, sure: bool = True) -> Value:

@@ -30,10 +30,7 @@ class ProjectFiles:
 
     def relative(self, path: str) -> str:
         """The path as messages show it: from the root, with forward slashes."""
-        if path.startswith(self._prefix):
-            inner = path[len(self._prefix) :]
-        else:
-            inner = os.path.relpath(path, self.root)
+        inner = path[len(self._prefix) :] if path.startswith(self._prefix) else os.path.relpath(path, self.root)
         return inner.replace(os.sep, "/")
 
     def is_inside(self, path: str) -> bool:

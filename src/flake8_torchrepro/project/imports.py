@@ -32,30 +32,28 @@ class Imports:
         self._root = str(files.root)
         self._found: dict[tuple[str, str], Located | None] = {}
         self._bases_of: dict[str, list[str]] = {}
+        self._bases_by_first: dict[tuple[str, str], list[str]] = {}
         self._bases_by_name: dict[str, set[str]] | None = None
 
     def locate(self, importer: str, dotted: str) -> Located | None:
         """The module (and the rest) that a dotted name means in a file; None for what is not the project's."""
-        key = (os.path.dirname(importer), dotted)
+        folder = importer[: importer.rfind(os.sep)]
+        key = (folder, dotted)
         if key not in self._found:
-            self._found[key] = self._locate(importer, dotted)
+            self._found[key] = self._locate(importer, folder, dotted)
         return self._found[key]
 
-    def _locate(self, importer: str, dotted: str) -> Located | None:
+    def _locate(self, importer: str, folder: str, dotted: str) -> Located | None:
         bare = dotted.lstrip(".")
         level = len(dotted) - len(bare)
         parts = tuple(bare.split(".")) if bare else ()
-        folder = os.path.dirname(importer)
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._walk(folder, parts, is_package=True) if self.files.is_inside(folder) else None
         if not parts or parts[0] in LIBRARIES:
             return None
-        bases = self._bases_of.get(folder)
-        if bases is None:
-            bases = self._bases_of[folder] = self._bases(folder)
-        for base in bases:
+        for base in self._bases_with(folder, parts[0]):
             found = self._walk(base, parts)
             if found is not None and found.path != importer:
                 return found
@@ -80,6 +78,18 @@ class Imports:
                 (os.path.basename(folder), os.path.dirname(folder)) if file == "__init__.py" else (file[:-3], folder)
             )
             found.setdefault(name, set()).add(base)
+        return found
+
+    def _bases_with(self, folder: str, name: str) -> list[str]:
+        """The folders where modules are looked for, as far as they hold something of that name."""
+        found = self._bases_by_first.get((folder, name))
+        if found is None:
+            bases = self._bases_of.get(folder)
+            if bases is None:
+                bases = self._bases_of[folder] = self._bases(folder)
+            file = f"{name}.py"
+            found = [base for base in bases if not self.files.entries(base).isdisjoint((name, file))]
+            self._bases_by_first[(folder, name)] = found
         return found
 
     def _bases(self, folder: str) -> list[str]:

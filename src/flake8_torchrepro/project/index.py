@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ..patterns import Pattern
 from .files import ProjectFiles
-from .imports import Imports
+from .imports import LIBRARIES, Imports
 
 IMPORT = Pattern(
     r"[ \t]*(?:from[ \t]+(?P<home>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<whole>[^\n#;]+))"
@@ -49,6 +49,10 @@ class Index:
             for target in targets(path):
                 backward.setdefault(target, set()).add(path)
         return backward
+
+    def build(self) -> None:
+        """Read the imports of every file now rather than when the first question comes."""
+        _ = self._importers, self._direct_importers
 
     def imported_by(self, path: str) -> frozenset[str]:
         """The files that a file imports (packages on the way included)."""
@@ -207,7 +211,9 @@ def _names(match: re.Match[str]) -> list[str]:
     if match["whole"]:
         found = (NAME.match(part.strip()) for part in match["whole"].split(","))
         return [name[0] for name in found if name]
-    home = match["home"]
+    home: str = match["home"]
+    if home.partition(".")[0] in LIBRARIES:
+        return []
     joint = "" if home.endswith(".") else "."
-    names = [part.split(" as ")[0].strip() for part in match["names"].strip("()").replace("\\", " ").split(",")]
-    return [f"{home}{joint}{name}" if NAME.fullmatch(name) else home for name in names] or [home]
+    parts = [part.split(None, 1) for part in match["names"].strip("()").replace("\\", " ").split(",")]
+    return [f"{home}{joint}{part[0]}" if part and part[0].isidentifier() else home for part in parts]
