@@ -32,12 +32,18 @@ from .values import (
     flag_of,
 )
 
-CALM_CALLEES = Pattern(
-    r"(print|len|isinstance|type|id|hash|str|repr|hasattr|callable|summary|count_\w*param\w*|num_params|save\w*|log\w*"
-    r"|info|debug|warning|\w*[Oo]ptim\w*|Adam\w*|SGD|\w*[Ss]cheduler\w*|watch|add_graph|tqdm|super|vars|dir|parameters"
-    r"|state_dict|load_state_dict|load_\w*(weights|checkpoint|state_dict|model)\w*|restore\w*|SummaryWriter|\w*Loss|iter|next|enumerate|zip|range|sorted|max"
-    r"|min|sum|any|all|map|filter|reversed|set|list|tuple|dict|get_n_params|model_info|profile|get_model_complexity_info"
-    r"|accuracy|accuracy_score|f1_score|mean|append|to_device|move_to_device|is_parallel|get_lr|timeit|time)"
+CALM_CALLEES = frozenset(
+    (
+        "print len isinstance type id hash str repr hasattr callable summary num_params info debug warning SGD watch"
+        " add_graph tqdm super vars dir parameters state_dict load_state_dict SummaryWriter iter next enumerate zip range"
+        " sorted max min sum any all map filter reversed set list tuple dict get_n_params model_info profile"
+        " get_model_complexity_info accuracy accuracy_score f1_score mean append to_device move_to_device is_parallel"
+        " get_lr timeit time"
+    ).split()
+)
+CALM_CALLEE_FORMS = Pattern(
+    r"count_\w*param\w*|save\w*|log\w*|\w*[Oo]ptim\w*|Adam\w*|\w*[Ss]cheduler\w*"
+    r"|load_\w*(weights|checkpoint|state_dict|model)\w*|restore\w*|\w*Loss"
 )
 # Wrappers that hold the same options under the same names.
 SAME_OPTIONS = Pattern(
@@ -161,7 +167,7 @@ class Calls(Expressions):
 
     def hand_over(self, arguments: Arguments, name: str) -> None:
         """What is not followed may do anything to the modules that it is handed."""
-        if CALM_CALLEES.fullmatch(name):
+        if name in CALM_CALLEES or CALM_CALLEE_FORMS.fullmatch(name):
             for function in arguments.functions():
                 function.facts.handed_by.add(self.module)
             return

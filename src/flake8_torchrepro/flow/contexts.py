@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..source import Span
-from ..torch_api.grad import CALM_NAMES, CALM_ROOTS, SWITCHES
+from ..torch_api.grad import CALM_ROOTS, SWITCHES, is_calm
 from .assignments import Assignments
 from .facts import FunctionFacts, ModeSet, Slip
 from .frame import called_name, place
@@ -184,7 +184,7 @@ class Contexts(Assignments):
             return True
         if isinstance(maker, Class):
             return self.program.method(maker.facts, "__enter__") is not None
-        return CALM_NAMES.fullmatch(called_name(node)) is not None
+        return is_calm(called_name(node))
 
     def _managers(self, context: Value) -> list[FunctionFacts]:
         return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..patterns import Pattern
-from ..torch_api.grad import CALM_NAMES, CALM_ROOTS, SWITCHES
+from ..torch_api.grad import CALM_ROOTS, SWITCHES, is_calm
 from .contexts import Contexts
 from .facts import ClassFacts, FunctionFacts
 from .frame import called_name, place
@@ -102,7 +102,7 @@ class Definitions(Contexts):
         return None
 
     def _is_calm_decorator(self, name: str, node: ast.expr, value: Value) -> bool:
-        if CALM_NAMES.fullmatch(name):
+        if is_calm(name):
             return True
         for atom in value.atoms:
             maker = atom.maker if isinstance(atom, Made) else atom

@@ -106,7 +106,7 @@ class Drawing:
     def _call(self, call: Call, context: Context) -> None:
         callee = call.callee
         if isinstance(callee, Dotted) and not isinstance(callee, Imported) and not call.method:
-            if NUMPY_DRAWS.fullmatch(callee.name):
+            if callee.name in NUMPY_DRAWS:
                 self.draws.append(Draw(call))
             elif callee.name in ("torch.utils.data.get_worker_info", "numpy.random.seed"):
                 self.reseeds = True

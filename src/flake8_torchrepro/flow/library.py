@@ -68,7 +68,7 @@ class Library(Calls):
         name = callee.name
         if isinstance(callee, Imported):
             return self._project_call(node, callee, arguments)
-        if name in RECORDED or name.startswith(RECORDED_PREFIXES) or randomness.TORCH_DRAWS.fullmatch(name):
+        if name in RECORDED or name.startswith(RECORDED_PREFIXES) or name in randomness.TORCH_DRAWS:
             self.record_call(node, callee, arguments)
         handler = IMPORTED.get(name)
         if handler is not None:

@@ -74,17 +74,28 @@ CALM_ROOTS = frozenset(
     " beartype overrides pandas lmdb sqlite3 socket subprocess asyncio signal shutil atexit enum collections itertools"
     " absl fire flask fastapi starlette gradio streamlit omegaconf ray nvtx cProfile line_profiler tenacity celery".split()
 )
-CALM_NAMES = Pattern(
-    r"(autocast|amp|open|tqdm|trange|progress\w*|timer?|profile\w*|record\w*|lock|pool|suppress\w*|nullcontext|closing"
-    r"|no_sync|join|redirect_\w+|catch_warnings|raises|stopwatch|timeit|track|span|elapsed|cd|chdir|tempdir|writer"
-    r"|registe?r\w*|register_\w+|wraps|cache\w*|lru_cache|property|setter|getter|deleter|staticmethod|classmethod"
-    r"|abstractmethod|overload|override|dataclass|fixture|parametrize|mark|skip\w*|command|option|argument|group|route"
-    r"|get|post|put|delete|websocket|on_event|main|task|script|ignore|export|unused|custom_fwd|custom_bwd|memoize\w*"
-    r"|retry|deprecated\w*|add_\w*docstr\w*|add_(start|end)_docstrings\w*|replace_return_docstrings|rank_zero_only"
-    r"|master_only|singleton|total_ordering|contextmanager|asynccontextmanager|njit|jit|typechecked|jaxtyped|ddp_\w*"
-    r"|sync_\w*|device|stream|summon_full_params|autograd_profiler|emit_nvtx|device_placement|app|cli|validator"
-    r"|model_validator|field_validator|require_\w*|slow|with[A-Z]\w*|only[A-Z]\w*|is_flaky|given|settings|patch|object)",
+CALM_NAMES = frozenset(
+    (
+        "autocast amp open tqdm trange lock pool nullcontext closing no_sync join catch_warnings raises stopwatch timeit"
+        " track span elapsed cd chdir tempdir writer wraps lru_cache property setter getter deleter staticmethod"
+        " classmethod abstractmethod overload override dataclass fixture parametrize mark command option argument group"
+        " route get post put delete websocket on_event main task script ignore export unused custom_fwd custom_bwd retry"
+        " replace_return_docstrings rank_zero_only master_only singleton total_ordering contextmanager"
+        " asynccontextmanager njit jit typechecked jaxtyped device stream summon_full_params autograd_profiler emit_nvtx"
+        " device_placement app cli validator model_validator field_validator slow is_flaky given settings patch object"
+    ).split()
 )
+CALM_NAME_FORMS = Pattern(
+    r"progress\w*|timer?|profile\w*|record\w*|suppress\w*|redirect_\w+|registe?r\w*|register_\w+|cache\w*|skip\w*"
+    r"|memoize\w*|deprecated\w*|add_\w*docstr\w*|add_(start|end)_docstrings\w*|ddp_\w*|sync_\w*|require_\w*"
+    r"|with[A-Z]\w*|only[A-Z]\w*"
+)
+
+
+def is_calm(name: str) -> bool:
+    """Whether something of that name is known not to touch the grad mode."""
+    return name in CALM_NAMES or CALM_NAME_FORMS.fullmatch(name) is not None
+
 
 # Methods of library models that switch gradients off themselves (transformers, diffusers, sentence-transformers).
 GUARDED_METHODS = frozenset(

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from ..patterns import Pattern
 
-NUMPY_DRAWS = Pattern(
-    r"numpy\.random\.(rand|randn|randint|random|random_sample|ranf|sample|random_integers|choice|shuffle|permutation"
-    r"|bytes|uniform|normal|standard_normal|beta|binomial|chisquare|dirichlet|exponential|f|gamma|geometric|gumbel"
-    r"|hypergeometric|laplace|logistic|lognormal|logseries|multinomial|multivariate_normal|negative_binomial"
-    r"|noncentral_chisquare|noncentral_f|pareto|poisson|power|rayleigh|standard_cauchy|standard_exponential"
-    r"|standard_gamma|standard_t|triangular|vonmises|wald|weibull|zipf)"
+NUMPY_DRAWS = frozenset(
+    f"numpy.random.{name}"
+    for name in (
+        "rand randn randint random random_sample ranf sample random_integers choice shuffle permutation bytes uniform normal"
+        " standard_normal beta binomial chisquare dirichlet exponential f gamma geometric gumbel hypergeometric laplace"
+        " logistic lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f"
+        " pareto poisson power rayleigh standard_cauchy standard_exponential standard_gamma standard_t triangular vonmises"
+        " wald weibull zipf"
+    ).split()
 )
-PYTHON_DRAWS = Pattern(
-    r"random\.(random|randint|randrange|choice|choices|sample|shuffle|uniform|triangular|betavariate|expovariate"
-    r"|gammavariate|gauss|lognormvariate|normalvariate|vonmisesvariate|paretovariate|weibullvariate|getrandbits|randbytes)"
-)
-TORCH_DRAWS = Pattern(
-    r"torch\.(rand|randn|randint|randperm|rand_like|randn_like|randint_like|normal|bernoulli|multinomial|poisson)"
+TORCH_DRAWS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial poisson"
+    ).split()
 )
 DRAW_METHODS = frozenset(
     "rand randn randint random random_sample integers choice choices shuffle permutation permuted uniform normal"
