@@ -48,12 +48,14 @@ paths = {SOURCES}
 class Calls:
     """A rule that flags each call of a function."""
 
+    torch_below = (2, 0)
+
     def __init__(self, code: str, function: str) -> None:
         self.code, self.function = code, function
         self.triggers = (Trigger(function),)
 
     def is_live(self, torch_version: tuple[int, int] | None) -> bool:
-        return torch_version is None or torch_version < (2, 0)
+        return torch_version is None or torch_version < self.torch_below
 
     def check(self, view: Any) -> Iterator[Finding]:
         for node in ast.walk(view.source.tree):
@@ -137,7 +139,7 @@ def test_columns_are_characters() -> None:
 
 
 def test_an_error_of_ours_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> list[Finding]:
+    def fail(*arguments: object, repairs: bool) -> list[Finding]:
         raise KeyError("x\ny")
 
     monkeypatch.setattr(plugin, "analyze", fail)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -25,10 +27,20 @@ class Fix(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-class Finding(NamedTuple):
-    """A fault at a place of the file that is linted; its message has no code. No fix: there is nothing to advise."""
+class Finding:
+    """A fault at a place of the file that is linted; its message has no code. No fix: there is nothing to advise.
 
-    code: str
-    span: Span
-    message: str
-    fix: Fix | None = None
+    A repair is planned when it is first asked for (``plan`` is called then): flake8 never asks.
+    """
+
+    def __init__(self, code: str, span: Span, message: str, plan: Callable[[], Fix] | Fix | None = None) -> None:
+        self.code, self.span, self.message = code, span, message
+        self._plan = plan
+
+    @functools.cached_property
+    def fix(self) -> Fix | None:
+        """The repair. The facts of the file must still be there."""
+        return self._plan() if callable(self._plan) else self._plan
+
+    def __repr__(self) -> str:
+        return f"{self.code} at line {self.span.line}"

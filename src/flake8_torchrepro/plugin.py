@@ -77,7 +77,7 @@ class TorchReproPlugin:
         try:
             with garbage_left_alone():
                 settings = effective(self.settings, source.path)
-                findings = analyze(source, settings, program_for(source.path, settings))
+                findings = analyze(source, settings, program_for(source.path, settings), repairs=False)
         except (RecursionError, MemoryError):
             return
         except Exception as problem:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..project.versions import torch_allowed
 from ..settings import Settings
 from ..source import Source
 from .determinism import Determinism
@@ -37,6 +38,12 @@ class ModuleView:
     def functions(self) -> tuple[FunctionFacts, ...]:
         """The functions of the file, its body first."""
         return (self.facts.body, *self.facts.functions)
+
+    @property
+    def torch_version(self) -> tuple[int, int] | None:
+        """The oldest torch that the file must run on; None where nothing says."""
+        project = self.program.project
+        return torch_allowed(self.settings.torch_version, project.root if project is not None else None)
 
     @functools.cached_property
     def layout(self) -> Layout:

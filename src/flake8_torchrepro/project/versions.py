@@ -26,6 +26,11 @@ _ITEM = Pattern(r"^\s*-\s+[\"']?(?P<text>[^\"'\n]+)", re.MULTILINE)
 Bounds = Iterator[Version | None]
 
 
+def torch_allowed(declared: Version | None, root: Path | None) -> Version | None:
+    """The oldest torch that code must run on: what was declared for this tool, else what the project requires."""
+    return declared if declared is not None or root is None else oldest_torch(root)
+
+
 @functools.cache
 def oldest_torch(root: Path) -> Version | None:
     """The lowest of all lower bounds in the packaging files at the root; None where there is none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import RemoveStatement, ReplaceStatement
 from ..finding import Finding, Fix, Safety
@@ -103,7 +104,12 @@ def loss(log_probs, targets, lengths, sizes):
             mine = setting.function.module is module.facts
             if mine and not _is_restored(module, setting) and not _is_an_option(module, setting):
                 assert program is not None
-                yield Finding(self.code, setting.span, _message(module, program), _fix(module, setting, program))
+                yield Finding(
+                    self.code,
+                    setting.span,
+                    _message(module, program),
+                    partial(_fix, module, setting, program),
+                )
 
 
 def _message(module: ModuleView, program: Determinism) -> str:

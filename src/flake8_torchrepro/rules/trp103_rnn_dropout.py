@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import AddImport, InsertStatement
 from ..finding import Finding, Fix, Safety
@@ -96,7 +97,7 @@ tagger = nn.GRU(64, 64, num_layers=2, dropout=0.3)
                     f"dropout between the layers of nn.{layer.kind} is documented as not deterministic with cuDNN, although"
                     f" deterministic settings are on ({where}): set CUBLAS_WORKSPACE_CONFIG to :4096:8 before them"
                 )
-                yield Finding(self.code, layer.span, message, workspace_fix(module, program))
+                yield Finding(self.code, layer.span, message, partial(workspace_fix, module, program))
 
 
 def workspace_fix(module: ModuleView, program: Determinism) -> Fix:

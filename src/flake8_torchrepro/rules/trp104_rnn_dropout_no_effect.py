@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import RemoveArgument
 from ..finding import Finding, Fix, Safety
@@ -75,7 +76,7 @@ def build(size, layers=1, dropout=0.2):
                     f"dropout of nn.{layer.kind} acts between layers and there is only one, so it does nothing; remove it,"
                     " or put nn.Dropout on the output"
                 )
-                yield Finding(self.code, layer.span, message, _fix(module, layer))
+                yield Finding(self.code, layer.span, message, partial(_fix, module, layer))
 
 
 def _fix(module: ModuleView, layer: Layer) -> Fix:

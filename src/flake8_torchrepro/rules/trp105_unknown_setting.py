@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import ReplaceExpression, ReplaceStatement
 from ..finding import Finding, Fix, Safety
@@ -100,7 +101,7 @@ torch.manual_seed = no_seed
                 message = (
                     f"this assigns to the function {setting.name} instead of calling it, which changes nothing; call it"
                 )
-                yield Finding(self.code, setting.span, message, _call_fix(module, setting))
+                yield Finding(self.code, setting.span, message, partial(_call_fix, module, setting))
         for call in module.facts.calls_of(*(f"{CUDNN}.{name}" for name in sorted(CUDNN_SWITCHES))):
             yield self._called(module, call)
 
@@ -111,7 +112,7 @@ torch.manual_seed = no_seed
         near = nearest(name, CUDNN_FLAGS)
         hint = f"; did you mean `{near[0]}`?" if near else ""
         message = f"torch.backends.cudnn has no setting `{name}`: the assignment is accepted and changes nothing{hint}"
-        yield Finding(self.code, setting.span, message, _rename_fix(module, setting, near))
+        yield Finding(self.code, setting.span, message, partial(_rename_fix, module, setting, near))
 
     def _called(self, module: ModuleView, call: Call) -> Finding:
         name = getattr(call.callee, "name", "").rpartition(".")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..finding import Finding
 from ..flow.facts import Site
@@ -127,7 +128,7 @@ def embed(model, batch):
             guarding = Guarding(module, facts, sites) if sites else None
             for site in sites:
                 assert guarding is not None
-                yield Finding(self.code, site.span, _message(module, site), guarding.fix(site))
+                yield Finding(self.code, site.span, _message(module, site), partial(guarding.fix, site))
 
 
 def _message(module: ModuleView, site: Site) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import MoveStatement
 from ..finding import Finding, Fix, Safety
@@ -123,7 +124,7 @@ def fit(model, batches, optimizer, check):
                             " same loop: the first pass runs with dropout and batch statistics and moves the running"
                             " statistics of batch norm; call it before the loop"
                         )
-                        yield Finding(self.code, event.at, message, _fix(module, event))
+                        yield Finding(self.code, event.at, message, partial(_fix, module, event))
             for mode, site in _last_evals(module, facts):
                 if mode.span not in seen:
                     seen.add(mode.span)
@@ -131,7 +132,7 @@ def fit(model, batches, optimizer, check):
                         f"the module is put in evaluation mode after its only forward pass (line {site.span.line}), which ran"
                         " with dropout and batch statistics; call it before"
                     )
-                    yield Finding(self.code, mode.span, message, _move_before(module, mode, site))
+                    yield Finding(self.code, mode.span, message, partial(_move_before, module, mode, site))
 
 
 def _late_events(module: ModuleView, facts: FunctionFacts, site: Site) -> Iterator[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import ReplaceExpression
 from ..finding import Finding, Fix, Safety
@@ -135,7 +136,12 @@ def embed(model, batch):
             for slip in facts.slips.values():
                 if slip.kind in MESSAGES:
                     name = slip.name or "torch.no_grad"
-                    yield Finding(self.code, slip.span, MESSAGES[slip.kind].format(name=name), _fix(module, slip))
+                    yield Finding(
+                        self.code,
+                        slip.span,
+                        MESSAGES[slip.kind].format(name=name),
+                        partial(_fix, module, slip),
+                    )
 
 
 def _fix(module: ModuleView, slip: Slip) -> Fix:

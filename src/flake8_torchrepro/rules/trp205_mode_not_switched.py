@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import ReplaceExpression, ReplaceStatement
 from ..finding import Finding, Fix, Safety
@@ -104,14 +105,14 @@ class Gate(nn.Module):
                     message = (
                         f"`.{slip.name}` is named but not called, so the mode stays as it was; write `.{slip.name}()`"
                     )
-                    yield Finding(self.code, slip.span, message, _call(module, slip))
+                    yield Finding(self.code, slip.span, message, partial(_call, module, slip))
                 elif slip.kind == "training assigned" and _are_modules(module, slip, run):
                     method = "train" if slip.name == "True" else "eval"
                     message = (
                         "`.training` of the outer module alone is set: the layers inside keep their mode;"
                         f" call `.{method}()`"
                     )
-                    yield Finding(self.code, slip.span, message, _assign(module, slip, method))
+                    yield Finding(self.code, slip.span, message, partial(_assign, module, slip, method))
 
 
 def _are_modules(module: ModuleView, slip: Slip, run: set[Obj]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..edits import AddHelper, AddImport, Edit, SetKeyword
 from ..finding import Finding, Fix, Safety
@@ -131,7 +132,7 @@ loader = DataLoader(Scans(), num_workers=4)
             if not draws or drawing.reseeds or (is_alone and _main_process_draws(module, drawing)):
                 continue
             named = min(draws, key=lambda draw: len(draw.call.conditions))  # one that is drawn in any case, if there is
-            yield Finding(self.code, loader.span, _message(module, named, is_alone), _fix(module, loader))
+            yield Finding(self.code, loader.span, _message(module, named, is_alone), partial(_fix, module, loader))
 
 
 def _main_process_draws(module: ModuleView, drawing: Drawing) -> bool:
@@ -143,7 +144,7 @@ def _main_process_draws(module: ModuleView, drawing: Drawing) -> bool:
 def _message(module: ModuleView, draw: Draw, is_alone: bool) -> str:
     where = module.where(draw.call.caller.module, draw.call.span.line)
     what = "every epoch draws the same numbers" if is_alone else "all draw the same numbers"
-    declared = module.settings.torch_version
+    declared = module.torch_version
     versions = (
         f"torch {declared[0]}.{declared[1]} is allowed" if declared else "the oldest torch allowed is not declared"
     )
