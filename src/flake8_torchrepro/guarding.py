@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from .edits import AddDecorator, AddImport, Edit, RemoveStatement, WrapStatement
 from .finding import Fix, Safety
 from .flow.facts import FunctionFacts, Site, Slip
 from .flow.frame import called_name
-from .flow.layout import FunctionNode, LoopNode
+from .flow.layout import FunctionNode, Layout, LoopNode
 from .flow.values import Function, Self
 from .flow.view import ModuleView
 from .patterns import Pattern
@@ -46,12 +47,24 @@ class Guarding:
 
     def __init__(self, view: ModuleView, facts: FunctionFacts, sites: list[Site]) -> None:
         self.view, self.facts, self.sites = view, facts, sites
-        self.layout = view.layout
-        self.node = next((n for n in (self.layout.call(s.span) for s in sites) if n is not None), None)
-        self.function = self.layout.function(self.node) if self.node is not None else None
         self._holdable: dict[ast.stmt, bool] = {}
         self._planned: dict[Span, Region] | None = None
         self._safeties: dict[Span, Safety] = {}
+
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """The tree of the file."""
+        return self.view.layout
+
+    @functools.cached_property
+    def node(self) -> ast.Call | None:
+        """The call of one of the passes."""
+        return next((n for n in (self.layout.call(s.span) for s in self.sites) if n is not None), None)
+
+    @functools.cached_property
+    def function(self) -> FunctionNode | None:
+        """The function that the passes are in."""
+        return self.layout.function(self.node) if self.node is not None else None
 
     def fix(self, site: Site) -> Fix:
         """The repair of one of the sites; all sites that one guard holds share its edits."""

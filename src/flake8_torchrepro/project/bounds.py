@@ -39,12 +39,12 @@ def _bound_of_all(clauses: str) -> Version | None:
 
 
 def _bound_of(clause: str) -> Version | None:
-    from packaging.specifiers import InvalidSpecifier, Specifier  # most projects are read without it
-    from packaging.version import Version as Parsed
-
     found = _CLAUSE.match(clause.strip("()'\""))
     if found is None or found["operator"] in _UPPER:
         return None
+    from packaging.specifiers import InvalidSpecifier, Specifier  # most projects are read without it
+    from packaging.version import Version as Parsed
+
     operator = _AS_IN_PIP.get(found["operator"], found["operator"])
     try:
         release = Parsed(Specifier(operator + found["version"].rstrip(".")).version).release
