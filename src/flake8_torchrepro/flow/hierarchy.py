@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..torch_api.grad import FRAMEWORK_BASES
-from ..torch_api.modules import MODULE_BASES
+from ..torch_api.modules import is_module_class
 from .facts import ClassFacts, FunctionFacts
 from .values import Atom, Class, Dotted, Imported, Made, Obj, Param, Part, Self, Value
 
@@ -118,4 +118,4 @@ class Hierarchy:
 
 
 def _is_module_base(base: Value) -> bool:
-    return any(isinstance(atom, Dotted) and MODULE_BASES.fullmatch(atom.name) for atom in base.atoms)
+    return any(isinstance(atom, Dotted) and is_module_class(atom.name) for atom in base.atoms)

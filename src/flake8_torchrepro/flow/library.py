@@ -90,7 +90,7 @@ class Library(Calls):
         if name.partition(".")[0] in grad_api.ATTRIBUTION_LIBRARIES:
             for value in arguments.values():
                 self.need(value)
-        if module_api.MODULE_BASES.fullmatch(name):
+        if module_api.is_module_class(name):
             made = self.make(node, callee, arguments)
             return value_of(made)
         return self.unresolved(node, callee, last, arguments, NO_ORIGINS)

@@ -186,7 +186,7 @@ class Methods(Containers):
             base.module.stores.get((base.instance, name)) for cls in classes for base in self.program.ancestors(cls)
         ):
             return True
-        return module_api.SUBMODULE.fullmatch(name) is not None and name not in grad_api.GUARDED_METHODS
+        return module_api.names_submodule(name) and name not in grad_api.GUARDED_METHODS
 
     def _unknown_method(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         for obj in receiver.objects():

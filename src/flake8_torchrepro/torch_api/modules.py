@@ -34,14 +34,34 @@ RETURN_SELF = frozenset(
 # Methods that wrap modules and hand back the same ones (accelerate, Lightning Fabric).
 PREPARE = frozenset("prepare prepare_model setup setup_module unwrap_model".split())
 
-# Attributes of a module of unknown class that are modules when they are called.
-SUBMODULE = Pattern(
-    r"(?!(get|set|init|make|build|load|create|save|is|has|num|count|update|add|reset|register|freeze|export)_)"
-    r"(\w*_)?(encoder|decoder|backbone|features?|classifier|head|module|model|net|network|generator|discriminator"
-    r"|extractor|embedder|transformer|mapping|synthesis|lm|rnn|cnn|gnn|mlp|resnet|vgg|bert|unet|vae|netG|netD|netF"
-    r"|conv\d*|fc\d*|layer\d+|embedding|embed|proj|projector|predictor|policy|actor|critic|teacher|student|vit|clip)"
-    r"|G|D|E|F|model_\w+|net_\w+|net[A-Z]\w*|encode[r]_\w+|decoder_\w+",
+# Attributes of a module of unknown class that are modules when they are called: so named, or with something before it.
+SUBMODULES = frozenset(
+    "encoder decoder backbone feature features classifier head module model net network generator discriminator extractor"
+    " embedder transformer mapping synthesis lm rnn cnn gnn mlp resnet vgg bert unet vae netG netD netF conv fc embedding"
+    " embed proj projector predictor policy actor critic teacher student vit clip".split()
 )
+NOT_BEFORE_SUBMODULES = frozenset(
+    "get set init make build load create save is has num count update add reset register freeze export".split()
+)
+
+
+def names_submodule(attribute: str) -> bool:
+    """Whether an attribute is called like a part of a module (``fc2``, ``text_encoder``, ``netG``), not like a method."""
+    first, _, rest = attribute.partition("_")
+    last = attribute.rpartition("_")[2]
+    stem = last.rstrip("0123456789")
+    if rest and first in NOT_BEFORE_SUBMODULES:
+        return False
+    return (
+        last in SUBMODULES
+        or stem in ("conv", "fc")
+        or (stem == "layer" and stem != last)
+        or attribute in ("G", "D", "E", "F")
+        or (rest != "" and first in ("model", "net", "encoder", "decoder"))
+        or (attribute.startswith("net") and attribute[3:4].isupper())
+    )
+
+
 # Methods of a module that are a forward pass under another name.
 FORWARD_METHODS = frozenset({"forward", "forward_features", "forward_head", "__call__"})
 
@@ -52,12 +72,22 @@ WITHOUT_PARAMETERS = Pattern(
     r"|torchvision\.transforms\..*|torchmetrics\..*"
 )
 
-# Classes of libraries that are modules although their path does not say so.
-MODULE_BASES = Pattern(
-    r"torch\.nn\.\w+|torch\.jit\.ScriptModule|lightning\.pytorch\.(core\.\w+\.)?LightningModule|\w*\.?LightningModule"
-    r"|transformers\.(\w+\.)*\w*(PreTrainedModel|Model|For\w+)|torch_geometric\.nn\.(\w+\.)*\w+|timm\.(\w+\.)*\w+"
-    r"|torchvision\.models\.(\w+\.)*\w+|fairseq\.models\.(\w+\.)*\w+|mmcv\.(\w+\.)*BaseModule|mmengine\.model\.\w+"
-)
+# Where libraries keep classes that are modules.
+MODULE_HOMES = ("torch_geometric.nn.", "timm.", "torchvision.models.", "fairseq.models.", "mmengine.model.")
+
+
+def is_module_class(name: str) -> bool:
+    """Whether a library's class (or what makes one) is a module, by its dotted name."""
+    home, _, last = name.rpartition(".")
+    return (
+        home == "torch.nn"
+        or name == "torch.jit.ScriptModule"
+        or last == "LightningModule"
+        or name.startswith(MODULE_HOMES)
+        or (name.startswith("transformers.") and (last.endswith("Model") or "For" in last[:-1]))
+        or (name.startswith("mmcv.") and last == "BaseModule")
+    )
+
 
 DATA_LOADER = "torch.utils.data.DataLoader"
 # Wrappers around one dataset (or several): what they hand out is what the inner ones draw.
