@@ -518,13 +518,8 @@ ALL = {
     for name, text in snippets.items()
 }
 
-# What is not understood yet, with the reason.
-KNOWN = {
-    "datasets wrappers": "the parts that random_split gives are not datasets",
-}
 
-
-@pytest.mark.parametrize("text", table(ALL, KNOWN))
+@pytest.mark.parametrize("text", table(ALL, {}))
 def test_what_workers_draw(text: str) -> None:
     view = view_of(HEAD + text)
     drawn = {draw.call.span.line for loader in view.loaders.all() for draw in view.loaders.drawing(loader).kept()}
@@ -571,9 +566,7 @@ loader = DataLoader(Scans(), num_workers=2)
         ("num_workers=unknown()", 0),
         ("num_workers=4 if FLAG else 0", 4),
         ("num_workers=option", 5),
-        pytest.param(
-            "**OPTIONS", 2, marks=pytest.mark.xfail(strict=True, reason="a dict of the module is not spread out")
-        ),
+        ("**OPTIONS", 2),
         ("8, True, None, None, 6", 6),
         ("num_workers=os.cpu_count()", 0),
     ],

@@ -2029,8 +2029,6 @@ ALL = {
 # What is not understood yet, with the reason.
 KNOWN = {
     "exits finally that returns": "finally is not entered by an error in the body",
-    "guards own context manager with a name": "the name of a with is bound to the manager, not to what it yields",
-    "guards own class that sets a mode": "only the grad mode that __enter__ sets is taken over",
     "guards a guard across a yield reaches the consumer": "the grad mode at a yield is not that of the consumer",
     "guards guard that is called with a function": "a function that a guard is called with is not marked as handed out",
     "classes overridden method that sets a mode": "a call of self is a call of this class only",

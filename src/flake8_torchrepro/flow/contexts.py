@@ -10,7 +10,8 @@ from .assignments import Assignments
 from .facts import FunctionFacts, ModeSet, Slip
 from .frame import called_name, place
 from .state import ENTRY, NO_EVENTS, OFF, UNKNOWN_EVENTS, Event, Events, State
-from .values import Atom, Class, Const, Dotted, Function, Imported, Made, Obj, Value
+from .summaries import YIELDED
+from .values import Arguments, Atom, Class, Const, Dotted, Function, Imported, Made, Obj, Value
 
 IDLE_GUARDS = frozenset(SWITCHES) - {"torch.set_grad_enabled"}
 
@@ -40,7 +41,7 @@ class Contexts(Assignments):
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         before = self.state.grad
         restores = False
-        managers: list[tuple[FunctionFacts, ast.expr]] = []
+        managers: list[tuple[Value, ast.expr]] = []
         is_guarding = False
         for item in node.items:
             held = self.state.grad
@@ -52,10 +53,11 @@ class Contexts(Assignments):
             else:
                 self.state.grad = held if self._is_calm(context, item.context_expr) else self.state.grad
             is_guarding = is_guarding or guard_name(context.only) in IDLE_GUARDS
+            entered = self._enter_manager(context, item.context_expr)
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, context)
+                self.assign(item.optional_vars, entered)
             restores = restores or _holds_stack(context)
-            managers += [(facts, item.context_expr) for facts in self._managers(context)]
+            managers.append((context, item.context_expr))
         self.guards.append((place(node), is_guarding))
         exits = [list(states) for states in self.exit_lists()]
         if restores:
@@ -69,8 +71,8 @@ class Contexts(Assignments):
             for states, known in zip(self.exit_lists(), exits, strict=True):
                 for state in states[len(known) :]:  # break, continue and return leave the guard too
                     state.grad = before
-        for facts, expression in managers:
-            self._leave_manager(facts, expression)
+        for context, expression in managers:
+            self._leave_manager(context, expression)
 
     def _note_slips(self, node: ast.With | ast.AsyncWith, expression: ast.expr, context: Value) -> None:
         """A guard that is not called, or that another guard around it makes void."""
@@ -186,19 +188,35 @@ class Contexts(Assignments):
             return self.program.method(maker.facts, "__enter__") is not None
         return is_calm(called_name(node))
 
-    def _managers(self, context: Value) -> list[FunctionFacts]:
-        return [
-            atom.maker.facts
-            for atom in context.atoms
-            if isinstance(atom, Made) and isinstance(atom.maker, Function) and atom.maker.facts.is_context_manager
-        ]
+    def _enter_manager(self, context: Value, node: ast.expr) -> Value:
+        """What a manager of the project does to modes when it is entered happens; the result is what ``as`` binds."""
+        only = context.only
+        if isinstance(only, Made) and (only, YIELDED) in self.state.heap:
+            return self.state.heap[(only, YIELDED)]
+        entered = self._run_method(context, "__enter__", node)
+        return context if entered is None else entered
 
-    def _leave_manager(self, facts: FunctionFacts, node: ast.expr) -> None:
-        """What a generator-based context manager does after its ``yield`` happens when the block ends."""
-        if isinstance(node, ast.Call):
-            kept = self.state.grad
-            self.replay_exit(node, facts)
-            self.state.grad = kept
+    def _leave_manager(self, context: Value, node: ast.expr) -> None:
+        """What a manager does after its ``yield``, or in its ``__exit__``, happens when the block ends."""
+        for atom in context.atoms:
+            if isinstance(atom, Made) and isinstance(atom.maker, Function) and atom.maker.facts.is_context_manager:
+                kept = self.state.grad
+                if isinstance(node, ast.Call):
+                    self.replay_exit(node, atom.maker.facts)
+                self.state.grad = kept
+        self._run_method(context, "__exit__", node)
+
+    def _run_method(self, context: Value, name: str, node: ast.expr) -> Value | None:
+        """Call a method of the one object that a manager is, the grad mode aside; None where the project has none."""
+        only = context.only
+        cls = self.class_of(only) if isinstance(only, Made) else None
+        method = self.program.method(cls, name) if cls is not None else None
+        if method is None or method.kind != "method" or not isinstance(only, Made):
+            return None
+        kept = self.state.grad
+        value = self.enter(node, Function(method, only), Arguments())
+        self.state.grad = kept
+        return value
 
     # -- modes that are set ---------------------------------------------------------------
 

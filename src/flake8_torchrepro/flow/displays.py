@@ -130,10 +130,15 @@ class Displays(Summaries):
                     self.set_attribute(target, name, value)
 
     def dict_items(self, atom: object) -> dict[str, Value] | None:
-        """The items of a dict that this function made, by part name; None where there may be others."""
-        if not isinstance(atom, Made) or (atom, "{}") not in self.state.heap:
+        """The items of a dict that this function or the module made, by part name; None where there may be others."""
+        heap = self.state.heap
+        if isinstance(atom, Outer) and self.program.assigned_once(atom.scope, atom.name):  # a constant of the module
+            heap = self.program.scope_heap(atom.scope)
+            held = self.program.scope_value(atom.scope, atom.name)
+            atom = held.only if held is not None else None
+        if not isinstance(atom, Made) or (atom, "{}") not in heap:
             return None
-        items = {name: value for (holder, name), value in self.state.heap.items() if holder is atom}
+        items = {name: value for (holder, name), value in heap.items() if holder is atom}
         if "?" in items or "[]" in items:
             return None
         return {name: value for name, value in items.items() if name != "{}"}

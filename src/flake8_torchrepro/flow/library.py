@@ -145,7 +145,8 @@ class Library(Calls):
         last = name.rpartition(".")[2]
         if last == "Parameter":
             origins |= {LEAF}
-        if last[:1].isupper() or name in randomness.GENERATOR_CLASSES or name in grad_api.SWITCHES or last == "load":
+        is_object = last[:1].isupper() or last == "load" or name in module_api.DATASET_WRAPPERS
+        if is_object or name in randomness.GENERATOR_CLASSES or name in grad_api.SWITCHES:
             return Value(frozenset((self.make(node, callee, arguments),)), origins)
         if name.startswith("torch.") and name.rpartition(".")[0] in CONTEXT_HOMES:
             return value_of(self.make(node, callee, arguments))

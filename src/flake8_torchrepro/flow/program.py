@@ -23,6 +23,7 @@ from .values import (
     Dotted,
     Function,
     Made,
+    Obj,
     Param,
     Value,
     value_of,
@@ -287,6 +288,11 @@ class Program(Linking):
         """What a name of a scope holds by now (at the end, if the scope is done)."""
         frame = self._frames.get(scope)
         return frame.state.env.get(name) if frame is not None else scope.exit_env.get(name)
+
+    def scope_heap(self, scope: FunctionFacts) -> dict[tuple[Obj, str], Value]:
+        """What the objects of a scope hold by now (at the end, if the scope is done)."""
+        frame = self._frames.get(scope)
+        return frame.state.heap if frame is not None else scope.exit_heap
 
     def items(self, display: Made) -> dict[str, Value]:
         """The items of a display, by the name of the part, as its own module stored them."""

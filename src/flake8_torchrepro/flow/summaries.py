@@ -30,6 +30,7 @@ from .values import (
     value_of,
 )
 
+YIELDED = "=yield"  # the part of a generator-based context manager that ``as`` binds
 MOST_GENERATIONS = 4  # calls through which an object is handed back as one of its own
 MOST_CLONES = 60  # objects that one call hands back
 MOST_INNER = 12  # forward passes of a callee that are followed at one call
@@ -248,7 +249,10 @@ class Summaries(Frame):
             if not isinstance(obj, Made):
                 self.state.frozen |= frozenset(mapping.obj(obj).objects())
         if is_manager:
-            return value_of(self.make(node, Function(callee)))
+            manager = self.make(node, Function(callee))
+            self.state.heap[(manager, YIELDED)] = mapping.value(callee.yields)
+            mapping.copy_clones()
+            return value_of(manager)
         result = mapping.value(callee.yields if callee.is_generator else callee.returns)
         if callee.is_generator:
             result = self._generator(node, result)
