@@ -7,7 +7,7 @@ import ast
 import gc
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 from . import __version__
 from .analysis import analyze, effective, prepare, program_for
 from .project.declared import declared
-from .settings import Settings, version_of
+from .settings import Settings, dotted_names, version_of
 from .source import Source
 
 PROBLEM = "TRP000"  # flake8 would end its whole run at an exception, and lose what others found
@@ -61,9 +61,9 @@ class TorchReproPlugin:
         cls.settings = Settings(
             select=("TRP", *(code for code in chosen if code.startswith("TRP9"))),
             torch_version=options.torchrepro_torch_version,
-            seeders=tuple(options.torchrepro_seeders),
+            seeders=_own_names("seeders", options.torchrepro_seeders),
             root=_folder(options.torchrepro_root),
-            guards=tuple(options.torchrepro_guards),
+            guards=_own_names("guards", options.torchrepro_guards),
         )
         names = getattr(options, "filenames", None) or ["."]
         if _will_fork(options, names):
@@ -140,10 +140,23 @@ def _version(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(str(problem)) from None
 
 
+def _own_names(option: str, names: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return dotted_names(names)
+    except ValueError as problem:
+        raise _refusal(f"--torchrepro-{option}: {problem}") from None
+
+
 def _folder(text: str | None) -> Path | None:
     """A mistyped folder would silently be an empty project: flake8 ends with these words instead."""
     if text is None or Path(text).is_dir():
         return None if text is None else Path(text)
+    raise _refusal(f"--torchrepro-root: {text} is not a folder")
+
+
+def _refusal(words: str) -> Exception:
+    """What makes flake8 end with some words for the user."""
     from flake8.exceptions import ExecutionError
 
-    raise ExecutionError(f"--torchrepro-root: {text} is not a folder")
+    refusal: Exception = ExecutionError(words)
+    return refusal

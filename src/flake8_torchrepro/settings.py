@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,15 @@ class Settings(NamedTuple):
         if code.startswith("TRP9") and chosen < len("TRP9"):
             return False
         return chosen > dropped
+
+
+def dotted_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of a user's own helpers; raises ``ValueError``, with words for the user, for what is none."""
+    found = tuple(names)
+    for name in found:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"{name!r} is not a dotted name such as mylib.quiet")
+    return found
 
 
 def version_of(text: str) -> tuple[int, int]:

@@ -27,6 +27,7 @@ def rules(monkeypatch: pytest.MonkeyPatch) -> tuple[Rule, ...]:
     found = cast(tuple[Rule, ...], fakes)
     monkeypatch.setattr(analysis, "all_rules", lambda: found)
     monkeypatch.setattr(choices, "all_rules", lambda: found)
+    monkeypatch.setattr("flake8_torchrepro.cli.main.all_rules", lambda: found)
     return found
 
 

@@ -147,6 +147,8 @@ def test_a_notebook_is_refused_by_name(fix: Fix, write: Write) -> None:
         (["--select", "trp201", "a.py"], "there is no rule trp201; the nearest is TRP201"),
         (["--select", "TRP2,E501", "a.py"], "there is no rule E501; the nearest is TRP"),
         (["--ignore", "TPR301", "a.py"], "there is no rule TPR301; the nearest is TRP301"),
+        (["--torchrepro-guards", "a.b,c-d", "."], "'c-d' is not a dotted name such as mylib.quiet"),
+        (["--torchrepro-seeders", "a..b", "."], "'a..b' is not a dotted name such as mylib.quiet"),
         (["--explain", "TRP999"], "there is no rule TRP999; the nearest is TRP901"),
         (["--explain", "bad-cal"], "there is no rule bad-cal; the nearest is bad-call"),
         (["--why", "a.py"], "--why needs FILE:LINE, not a.py"),

@@ -229,6 +229,22 @@ def test_explain(fix: Fix, rules: tuple[FakeRule, ...]) -> None:
     assert "where it is safe" in ran.out
 
 
+def test_explain_without_a_code_lists_the_rules(fix: Fix, rules: tuple[FakeRule, ...]) -> None:
+    ran = fix("--explain")
+    assert ran.status == 0
+    assert [line.split()[:2] for line in ran.out.splitlines()] == [[rule.code, rule.name] for rule in rules]
+
+
+def test_explain_what_is_no_rule(fix: Fix) -> None:
+    assert fix("--explain", "trp000").out.startswith("TRP000 is no rule")
+
+
+def test_files_that_cannot_be_read_are_counted(fix: Fix, write: Write) -> None:
+    write("a.py", "x = (\n")
+    write("b.py", "x = 1\n")
+    assert fix(".").err.splitlines()[-1] == "no findings in 1 file; 1 file could not be read"
+
+
 def test_explain_says_what_decides_that_a_rule_runs(fix: Fix) -> None:
     assert "gone in torch 1.9" in fix("--explain", "TRP301").out
     assert "--select TRP901" in fix("--explain", "TRP901").out

@@ -224,3 +224,9 @@ def test_choices_can_be_sent_to_another_process() -> None:
 
     choices = Choices.of(Config(per_file_ignores=(("a.py", ("TRP",)),)))
     assert pickle.loads(pickle.dumps(choices)) == choices
+
+
+def test_a_name_that_is_none(fix: Fix, write: Write) -> None:
+    write("setup.cfg", "[flake8]\ntorchrepro-guards = a-b\n")
+    write("a.py", "x = 1\n")
+    assert "torchrepro-guards: 'a-b' is not a dotted name such as mylib.quiet" in fix(".").err

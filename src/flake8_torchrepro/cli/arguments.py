@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import __version__
-from ..settings import version_of
+from ..settings import dotted_names, version_of
 from .config import items_of
 from .report import FORMATS
 
@@ -25,7 +25,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options that were given; prints the usage and leaves (``SystemExit``) where they make no sense."""
     parser = _parser()
     options = parser.parse_args(argv)
-    if not options.paths and not options.explain and not options.why:
+    if not options.paths and options.explain is None and not options.why:
         parser.error("name the files or folders to look at")
     if options.output_format != "text" and options.diff:
         parser.error("--diff has a format of its own: leave out --output-format")
@@ -53,7 +53,9 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--check", action="store_true", help="list the findings, write nothing")
     group.add_argument("--diff", action="store_true", help="print what a repair would change, write nothing")
     group.add_argument("--why", metavar="FILE:LINE", help="print what is known at a line")
-    group.add_argument("--explain", metavar="CODE", help="print the page of a rule")
+    group.add_argument(
+        "--explain", nargs="?", const="", metavar="CODE", help="print the page of a rule; without CODE, list the rules"
+    )
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
@@ -86,14 +88,21 @@ def _add_declarations(parser: argparse.ArgumentParser) -> None:
         help="where the project begins (default: found from each file)",
     )
     group.add_argument(
-        "--torchrepro-seeders", type=items_of, metavar="NAMES", help="your own functions that seed everything"
+        "--torchrepro-seeders", type=_names, metavar="NAMES", help="your own functions that seed everything"
     )
     group.add_argument(
         "--torchrepro-guards",
-        type=items_of,
+        type=_names,
         metavar="NAMES",
         help="your own decorators and context managers that switch gradients off",
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    try:
+        return dotted_names(items_of(text))
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
 
 
 def _folder(text: str) -> Path:

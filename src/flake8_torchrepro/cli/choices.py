@@ -109,7 +109,7 @@ def rule_of(word: str) -> Rule:
 def _unknown(word: str, known: list[str]) -> str:
     spelled = {name.upper(): name for name in known}
     nearest = difflib.get_close_matches(word.upper(), spelled, n=1, cutoff=0.0)
-    hint = f"; the nearest is {spelled[nearest[0]]}" if nearest else ""
+    hint = f"; the nearest is {spelled[nearest[0]]} (--explain lists them)" if nearest else ""
     return f"there is no rule {word}{hint}"
 
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings import version_of
+from ..settings import dotted_names, version_of
 
 _NAMES = ("setup.cfg", "tox.ini", ".flake8")
 _FILE_OR_COLON = re.compile(r"[^\s:,]+|:")
@@ -120,8 +120,8 @@ def _read(path: str) -> Config:
         exclude=tuple(normalized(pattern, folder) for pattern in patterns),
         disable_noqa=options.get("disable_noqa", "").lower() in ("1", "yes", "true", "on"),
         torch_version=_version(options.get("torchrepro_torch_version"), path),
-        seeders=items_of(options.get("torchrepro_seeders", "")),
-        guards=items_of(options.get("torchrepro_guards", "")),
+        seeders=_names(options, "torchrepro_seeders", path),
+        guards=_names(options, "torchrepro_guards", path),
         root=_root(options.get("torchrepro_root"), path),
     )
 
@@ -131,6 +131,13 @@ def _version(text: str | None, path: str) -> tuple[int, int] | None:
         return None if text is None else version_of(text)
     except ValueError as problem:
         raise ConfigProblem(f"{path}: torchrepro-torch-version: {problem}") from None
+
+
+def _names(options: dict[str, str], name: str, path: str) -> tuple[str, ...]:
+    try:
+        return dotted_names(items_of(options.get(name, "")))
+    except ValueError as problem:
+        raise ConfigProblem(f"{path}: {name.replace('_', '-')}: {problem}") from None
 
 
 def _root(text: str | None, path: str) -> Path | None:

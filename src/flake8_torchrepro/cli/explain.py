@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 
 from ..rule import Rule
 
@@ -13,6 +14,12 @@ _REPAIRS = {
     "unsafe": "The repair rests on a guess at what you mean: torchrepro-fix applies it with --unsafe-fixes.",
     "shown": "There is no automatic repair.",
 }
+
+PROBLEM = "TRP000"
+ABOUT_PROBLEM = f"""\
+{PROBLEM} is no rule: flake8 shows it where [tool.torchrepro] in pyproject.toml is not understood, or where this plugin
+itself failed on a file. Its text says what to do.
+"""
 
 
 def page(rule: Rule) -> str:
@@ -26,6 +33,13 @@ def page(rule: Rule) -> str:
         parts += [_fill(f"Not flagged ({good.why.strip().rstrip('.')}):"), _code(good.code)]
     parts.append(f"To keep one as it is, write `# noqa: {rule.code}` at the end of its line.")
     return "\n\n".join(parts) + "\n"
+
+
+def overview(rules: Iterable[Rule]) -> str:
+    """One line for each rule."""
+    said = [(rule.code, rule.name, rule.summary) for rule in rules]
+    width = max((len(name) for _, name, _ in said), default=0)
+    return "".join(f"{code} {name:{width}}  {summary}\n" for code, name, summary in said)
 
 
 def _scope(rule: Rule) -> list[str]:

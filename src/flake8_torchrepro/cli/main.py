@@ -8,12 +8,14 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 
+from ..rule import all_rules
 from . import arguments, report
 from .choices import Choices, UnknownCode, require_declared, require_known, rule_of
 from .config import ConfigProblem, load_config
 from .discovery import discover
 from .examine import Mode, run
-from .explain import page
+from .explain import ABOUT_PROBLEM, overview, page
+from .explain import PROBLEM as PROBLEM_CODE
 from .outcome import Outcome
 from .why import WhyProblem, why
 
@@ -55,8 +57,8 @@ def _complain(problem: str) -> int:
 
 
 def _act(options: argparse.Namespace) -> int:
-    if options.explain:
-        print(page(rule_of(options.explain)), end="")
+    if options.explain is not None:
+        print(_explained(options.explain), end="")
         return CLEAN
     require_known((*(options.select or ()), *(options.ignore or ())))
     choices = Choices.of(
@@ -77,6 +79,13 @@ def _act(options: argparse.Namespace) -> int:
     return _examine(options, choices)
 
 
+def _explained(word: str) -> str:
+    """What ``--explain`` prints: all rules where none was named."""
+    if not word:
+        return overview(all_rules())
+    return ABOUT_PROBLEM if word.upper() == PROBLEM_CODE else page(rule_of(word))
+
+
 def _examine(options: argparse.Namespace, choices: Choices) -> int:
     """Look at all files, then say what was found in the order of the files."""
     mode = Mode.CHECK if options.check else Mode.DIFF if options.diff else Mode.REPAIR
@@ -91,7 +100,8 @@ def _examine(options: argparse.Namespace, choices: Choices) -> int:
     problems = [*found.problems, *(outcome.problem for outcome in outcomes if outcome.problem)]
     for line in (*problems, *(outcome.note for outcome in outcomes if outcome.note)):
         print(line, file=sys.stderr)
-    print(_summary([outcome for outcome in outcomes if not outcome.problem], choices, mode), file=sys.stderr)
+    summary = _summary([outcome for outcome in outcomes if not outcome.problem], choices, mode)
+    print(summary + report.unread(len(problems)), file=sys.stderr)
     return PROBLEM if problems else _status(outcomes, mode)
 
 

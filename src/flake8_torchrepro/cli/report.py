@@ -87,6 +87,11 @@ def summary_of_repair(outcomes: Sequence[Outcome], *, written: bool, unsafe: boo
     return ", ".join(parts)
 
 
+def unread(number: int) -> str:
+    """What the last line says of files that no finding can be expected of."""
+    return f"; {_files(number)} could not be read" if number else ""
+
+
 def _count(places: Iterable[Place], safety: Safety) -> int:
     return sum(1 for place in places if place.fix is safety)
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..patterns import Pattern
-from ..settings import version_of
+from ..settings import dotted_names, version_of
 from .texts import text_of
 
 FILE = "pyproject.toml"
 SECTION = "[tool.torchrepro]"
 KEYS = ("torch-version", "seeders", "guards")
-_DOTTED = Pattern(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
 class Declared(NamedTuple):
@@ -87,6 +85,7 @@ def _version(value: object) -> tuple[int, int] | None:
 
 
 def _names(value: object) -> tuple[str, ...] | None:
-    if not isinstance(value, list) or not all(isinstance(name, str) and _DOTTED.fullmatch(name) for name in value):
+    try:
+        return dotted_names(value) if isinstance(value, list) and all(isinstance(name, str) for name in value) else None
+    except ValueError:
         return None
-    return tuple(value)
