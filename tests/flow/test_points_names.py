@@ -518,6 +518,55 @@ def run(model, ema, x, use_ema):
     net.eval()
     net(x).item()  # fault
 """,
+    "either of two by branches": """
+def run(model, ema, x, use_ema):
+    if use_ema:
+        net = ema
+    else:
+        net = model
+    net.eval()
+    net(x).item()  # fault
+    model(x).item()  # maybe
+""",
+    "either of two, one of which is set again": """
+def run(model, ema, x, use_ema):
+    net = ema if use_ema else model
+    net.eval()
+    model.train()
+    net(x).item()  # maybe
+""",
+    "each of two": """
+def run(generator, critic, x):
+    for net in (generator, critic):
+        net.eval()
+    generator(x).item()  # fault
+    critic(x).item()  # fault
+""",
+    "each of two in a comprehension": """
+def run(generator, critic, x):
+    [net.eval() for net in [generator, critic]]
+    critic(x).item()  # fault
+""",
+    "each of two with names": """
+def run(generator, critic, x):
+    for name, net in (("g", generator), ("c", critic)):
+        net.eval()
+    critic(x).item()  # fault
+""",
+    "each of several": """
+def run(nets, x):
+    for net in nets:
+        net.eval()
+    return sum(net(x).item() for net in nets)  # fault
+""",
+    "one of several": """
+def run(nets, x, name):
+    for net in nets:
+        if net.name == name:
+            net.eval()
+            break
+    return sum(net(x).item() for net in nets)  # maybe
+""",
     "either of two made here": """
 def run(x, flag):
     if flag:
@@ -837,7 +886,6 @@ ALL = {
 # What is not understood yet, with the reason.
 KNOWN = {
     "scopes mutual recursion": "a part of an answer is kept from the middle of a recursion",
-    "aliases either of two by a conditional": "a mode is not set on what a conditional expression chose",
     "aliases a library that loads in evaluation mode": "what an unresolved call gives is in training mode",
 }
 

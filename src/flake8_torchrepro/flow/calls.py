@@ -94,11 +94,13 @@ class Calls(Expressions):
         if len(callee.atoms) == 1:
             return self._apply_atom(node, next(iter(callee.atoms)), callee, arguments)
         before, results, after = self.state, NOTHING, None
+        self.joint_mode = before.joint.get(callee.atoms) if before.joint else None  # type: ignore[arg-type]
         for atom in sorted(callee.atoms, key=repr):
             self.state = before.copy()
             results = results | self._apply_atom(node, atom, callee, arguments)
             after = self.state if after is None else after | self.state
         self.state = after if after is not None else before
+        self.joint_mode = None
         return results if callee.atoms else ANY
 
     def _apply_atom(self, node: ast.expr, atom: Atom, callee: Value, arguments: Arguments) -> Value:
@@ -155,7 +157,7 @@ class Calls(Expressions):
         if site is None:
             site = self.facts.sites[(span, None)] = Site(self.facts, span)
         origins = self.origins_of_all(arguments.values()) | extra
-        modes: Events = frozenset().union(*(self.state.mode(obj) for obj in objects))
+        modes: Events = self.joint_mode or frozenset().union(*(self.state.mode(obj) for obj in objects))
         self.facts.ran |= objects
         site.objects |= objects
         site.modes |= modes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from .summaries import Summaries
 from .values import (
@@ -152,6 +153,17 @@ class Displays(Summaries):
             found = found | (self._element(atom) if isinstance(atom, Obj) and not isinstance(atom, Dotted) else ANY)
         return found.with_origins(value.derived) if value.derived else found
 
+    def known_items(self, value: Value) -> list[Value] | None:
+        """The objects of a list or tuple that this function wrote out, in order; None where there may be others."""
+        display, heap = value.only, self.state.heap
+        if not isinstance(display, Made) or display.maker is not None or (display, "{}") in heap:
+            return None
+        items: list[Value] = []
+        while (item := heap.get((display, f"[{len(items)}]"))) is not None:
+            items.append(item)
+        joined = join_all(items)
+        return items if joined.objects() and joined == heap.get((display, "[]")) else None
+
     def _element(self, obj: Obj) -> Value:
         if isinstance(obj, Made) and obj.maker is None:
             items = [value for (holder, name), value in self.state.heap.items() if holder is obj and name[0] == "["]
@@ -159,31 +171,39 @@ class Displays(Summaries):
         return self.attribute(obj, "[]")
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-        outer = self._enter_generators(node.generators)
-        element = self.eval(node.elt)
-        self._leave_generators(outer)
-        made = self.make(node, None)
-        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
-        return value_of(made)
+        return self._collected(node, node.elt)
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
-        outer = self._enter_generators(node.generators)
-        self.eval(node.key)
-        element = self.eval(node.value)
-        self._leave_generators(outer)
-        made = self.make(node, None)
-        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = element
-        return value_of(made)
+        return self._collected(node, node.value, node.key)
 
-    def _enter_generators(self, generators: list[ast.comprehension]) -> dict[str, Value]:
+    def _collected(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, element: ast.expr, *others: ast.expr
+    ) -> Value:
+        """What a comprehension makes; its own names end with it."""
         outer = self.state.env.copy()
         self.loop_depth += 1
-        for generator in generators:
-            self.assign(generator.target, self.element_of(self.eval(generator.iter)))
-            for test in generator.ifs:
-                self.eval(test)
-        return outer
-
-    def _leave_generators(self, outer: dict[str, Value]) -> None:
+        elements = NOTHING
+        for _ in self._rounds(node.generators):
+            for other in others:
+                self.eval(other)
+            elements = elements | self.eval(element)
         self.loop_depth -= 1
         self.state.env = outer
+        made = self.make(node, None)
+        self.state.heap[(made, "[]")] = self.module.elements[(made, "[]")] = elements
+        return value_of(made)
+
+    def _rounds(self, generators: list[ast.comprehension]) -> Iterator[None]:
+        """Bind the targets: for each item of a list that is written out, else once for all elements."""
+        first, *inner = generators
+        iterated = self.eval(first.iter)
+        items = self.known_items(iterated) if not inner and not first.ifs else None
+        for item in [self.element_of(iterated)] if items is None else items:
+            self.assign(first.target, item)
+            for test in first.ifs:
+                self.eval(test)
+            for generator in inner:
+                self.assign(generator.target, self.element_of(self.eval(generator.iter)))
+                for test in generator.ifs:
+                    self.eval(test)
+            yield

@@ -82,6 +82,7 @@ class Frame:
         self.loop_depth = 0
         self.is_eager = False  # the call at hand is a decorator or a context manager, whose effect matters
         self.saved_modes: dict[Obj, Events] = {}  # modes of which ``.training`` was read
+        self.joint_mode: Events | None = None  # of whichever object is being called, where it is one of several
         self.via: Span | None = None  # the partial whose callee is being called
         self.reachable = True
 

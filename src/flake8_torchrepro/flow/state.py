@@ -45,12 +45,13 @@ def surely(events: Events, *kinds: str) -> bool:
 class State:
     """Names, attributes, modes and grad mode at a point. Joined with ``|``; a missing key means what held at entry."""
 
-    __slots__ = ("env", "frozen", "grad", "heap", "made", "modes")
+    __slots__ = ("env", "frozen", "grad", "heap", "joint", "made", "modes")
 
     def __init__(self, grad: Events) -> None:
         self.env: dict[str, Value] = {}
         self.heap: dict[tuple[Obj, str], Value] = {}
         self.modes: dict[Obj, Events] = {}
+        self.joint: dict[frozenset[Obj], Events] = {}  # the mode of whichever of several objects a value is
         self.made: set[Obj] = set()  # the objects of this function that exist here
         self.frozen: frozenset[Obj] = frozenset()  # modules whose parameters may take no gradient
         self.grad = grad
@@ -60,6 +61,7 @@ class State:
         twin = State(self.grad)
         twin.env, twin.heap, twin.modes = self.env.copy(), self.heap.copy(), self.modes.copy()
         twin.made, twin.frozen = self.made.copy(), self.frozen
+        twin.joint = self.joint.copy()
         return twin
 
     def __or__(self, other: State) -> State:
@@ -68,6 +70,10 @@ class State:
         joined = State(self.grad if self.grad == other.grad else self.grad | other.grad)
         joined.made = self.made | other.made
         joined.frozen = self.frozen | other.frozen
+        if self.joint and other.joint:
+            joined.joint = {
+                either: self.joint[either] | other.joint[either] for either in self.joint.keys() & other.joint
+            }
         joined.env = _join_names(self.env, other.env)
         joined.heap = _join_heaps(self.heap, other.heap)
         if self.modes == other.modes:
@@ -84,6 +90,7 @@ class State:
             and self.env == other.env
             and self.heap == other.heap
             and self.frozen == other.frozen
+            and self.joint == other.joint
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -103,6 +110,8 @@ class State:
 
     def set_mode(self, obj: Obj, events: Events, weak: bool = False) -> None:
         """Set the mode of a module and of all that it holds. ``weak``: it may be another module that is set."""
+        if self.joint:
+            self.joint = {either: known for either, known in self.joint.items() if obj not in either}
         pending, seen = [obj], {obj}
         while pending:
             at = pending.pop()
@@ -120,6 +129,12 @@ class State:
                     if isinstance(held, Obj) and held not in seen:
                         seen.add(held)
                         pending.append(held)
+
+    def set_mode_of_either(self, objects: frozenset[Obj], events: Events) -> None:
+        """Set the mode of one of some objects, nobody knows which: what is one of the same again is the same one."""
+        for obj in objects:
+            self.set_mode(obj, events, weak=True)
+        self.joint[objects] = events
 
     def remake(self, obj: Obj) -> None:
         """An object is made anew: nothing that was known of the one made here before holds for it."""

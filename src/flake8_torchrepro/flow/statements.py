@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .contexts import IDLE_GUARDS, guard_name
@@ -14,6 +14,7 @@ from .values import (
     ANY,
     Condition,
     Obj,
+    Part,
     Value,
 )
 
@@ -110,20 +111,42 @@ class Interpreter(Definitions):
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         iterated = self.eval(node.iter)
+        items = self.known_items(iterated)
+        if items is not None and not node.orelse and all(isinstance(s, (ast.Expr, ast.Assign)) for s in node.body):
+            self._for_each(node, items)
+            return
 
         def head() -> None:
             self.assign(node.target, self.element_of(iterated))
 
-        self._loop(node, head, node.body, node.orelse, endless=False)
+        elements = [obj for obj in self.element_of(iterated).objects() if isinstance(obj, Part)]
+        self._loop(node, head, node.body, node.orelse, endless=False, elements=elements)
+
+    def _for_each(self, node: ast.For | ast.AsyncFor, items: list[Value]) -> None:
+        """``for net in (generator, critic): net.eval()``: each item in its turn, so that what is done is done to all."""
+        self.loop_depth += 1
+        for item in items:
+            self.assign(node.target, item)
+            self.block(node.body)
+        self.loop_depth -= 1
 
     def _while(self, node: ast.While) -> None:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self._loop(node, lambda: self.eval(node.test), node.body, node.orelse, endless)
 
     def _loop(
-        self, node: ast.stmt, head: Callable[[], object], body: list[ast.stmt], orelse: list[ast.stmt], endless: bool
+        self,
+        node: ast.stmt,
+        head: Callable[[], object],
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+        endless: bool,
+        elements: Iterable[Obj] = (),
     ) -> None:
-        """Repeat until the state at the head is stable; it is kept for the next round of a loop around this one."""
+        """Repeat until the state at the head is stable; it is kept for the next round of a loop around this one.
+
+        ``elements`` are what is looped over: behind the loop each of them is as the body left it.
+        """
         known = self.heads.get(id(node))
         at_head = self.state if known is None else self.state | known
         self.loop_depth += 1
@@ -142,6 +165,11 @@ class Interpreter(Definitions):
         self.loop_depth -= 1
         self.heads[id(node)] = at_head
         self.state, self.reachable = at_head.copy(), not endless
+        done = _join(back)
+        if done is not None and not loop.breaks:
+            for obj in elements:
+                if obj in done.modes:
+                    self.state.set_mode(obj, done.modes[obj])
         if self.reachable:
             self.block(orelse)
         exits = [*loop.breaks, self.state] if self.reachable else loop.breaks
