@@ -527,6 +527,18 @@ def test_what_workers_draw(text: str) -> None:
     assert drawn == {line for line, words in marks(view) if words == "drawn"}
 
 
+def test_draws_are_told_in_the_order_of_their_places() -> None:
+    classes = "".join(
+        f"class D{n}(Dataset):\n    def __getitem__(self, index):\n        return np.random.rand()\n" for n in range(9)
+    )
+    chosen = "".join(f"if kind == {n}:\n    data = D{n}()\n" for n in range(9))
+    view = view_of(f"{HEAD}{classes}{chosen}loader = DataLoader(data, num_workers=2)\n")
+    [loader] = view.loaders.all()
+    lines = [draw.call.span.line for draw in view.loaders.drawing(loader).kept()]
+    assert len(lines) == 9
+    assert lines == sorted(lines)
+
+
 @pytest.mark.parametrize(
     ("body", "reseeds"),
     [

@@ -95,7 +95,7 @@ class Calls(Expressions):
             return self._apply_atom(node, next(iter(callee.atoms)), callee, arguments)
         before, results, after = self.state, NOTHING, None
         self.joint_mode = before.joint.get(callee.atoms) if before.joint else None  # type: ignore[arg-type]
-        for atom in sorted(callee.atoms, key=repr):
+        for atom in callee.ordered():
             self.state = before.copy()
             results = results | self._apply_atom(node, atom, callee, arguments)
             after = self.state if after is None else after | self.state

@@ -35,7 +35,7 @@ class Drawing:
 
     def dataset(self, value: Value, context: Context = TOP) -> None:
         """All that a dataset may draw for an item."""
-        for atom in self.resolver.resolve(value, context).atoms:
+        for atom in self.resolver.resolve(value, context).ordered():
             self._dataset_atom(atom, context)
 
     def _dataset_atom(self, atom: Atom, context: Context) -> None:
@@ -58,7 +58,7 @@ class Drawing:
 
     def _elements(self, value: Value, context: Context, visit: object) -> None:
         """A dataset, or the datasets of a list."""
-        for atom in self.resolver.resolve(value, context).atoms:
+        for atom in self.resolver.resolve(value, context).ordered():
             if isinstance(atom, Made) and atom.maker is None:
                 for held in self.resolver.horizon.elements(atom):
                     visit(held, context)  # type: ignore[operator]
@@ -67,7 +67,7 @@ class Drawing:
 
     def callable(self, value: Value, context: Context = TOP) -> None:
         """All that a function, or an object that is called, may draw."""
-        for atom in self.resolver.resolve(value, context).atoms:
+        for atom in self.resolver.resolve(value, context).ordered():
             self._callable_atom(atom, context)
 
     def _callable_atom(self, atom: Atom, context: Context) -> None:
@@ -75,7 +75,7 @@ class Drawing:
             case Function():
                 self.function(atom.facts, Context({}, atom.bound, atom.facts.owner, context), Arguments())
             case Partial():
-                for inner in self.resolver.resolve(atom.callee, context).atoms:
+                for inner in self.resolver.resolve(atom.callee, context).ordered():
                     self._callable_atom(inner, context)
             case Made(maker=Dotted(name=maker)) if maker in DATASET_WRAPPERS:
                 for given in atom.arguments.values():
@@ -117,7 +117,7 @@ class Drawing:
         elif call.method:
             self._method_call(call, context)
         elif isinstance(callee, Obj):
-            for atom in self.resolver.resolve(value_of(callee), context).atoms:
+            for atom in self.resolver.resolve(value_of(callee), context).ordered():
                 self._callable_atom(atom, context)
 
     def _imported_call(self, call: Call, callee: Imported, context: Context) -> None:
@@ -150,7 +150,7 @@ class Drawing:
 
     def _method_call(self, call: Call, context: Context) -> None:
         """A method of an object that only the constructor's caller knows: a generator, a transform, a helper object."""
-        for atom in self.resolver.resolve(value_of(call.callee), context).atoms:
+        for atom in self.resolver.resolve(value_of(call.callee), context).ordered():
             if not isinstance(atom, Made):
                 continue
             if isinstance(atom.maker, Dotted) and atom.maker.name in GENERATOR_CLASSES:
@@ -163,8 +163,8 @@ class Drawing:
                     self._method(method, atom, context)
 
     def kept(self) -> Iterator[Draw]:
-        """The draws that repeat from worker to worker: not those of generators that workers make for themselves."""
-        for draw in self.draws:
+        """The draws that repeat from worker to worker, by place: not those of generators that workers make for themselves."""
+        for draw in sorted(self.draws, key=lambda draw: (draw.call.caller.module.name, draw.call.span)):
             if draw.generator is None or not any(_holds(facts, draw.generator) for facts in self.visited):
                 yield draw
 

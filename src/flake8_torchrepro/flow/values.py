@@ -371,6 +371,12 @@ class Value(NamedTuple):
                 found = found | atom.then.expanded() | atom.orelse.expanded()
         return found
 
+    def ordered(self) -> list[Atom]:
+        """The atoms in an order that is the same in every run: that of a set is not."""
+        if len(self.atoms) == 1:
+            return list(self.atoms)
+        return sorted(self.atoms, key=lambda atom: (repr(atom), getattr(atom, "module", "")))
+
     def constants(self) -> list[Const]:
         """The atoms that are constants."""
         return [atom for atom in self.atoms if isinstance(atom, Const)]
