@@ -21,7 +21,7 @@ LAYERS = (
     {"rule"},
     {"guarding"},  # edits that several rules share
     {"rules"},
-    {"analysis", "fix"},
+    {"analysis", "fix", "forking"},
     {"plugin", "cli"},
     {"__main__"},
 )

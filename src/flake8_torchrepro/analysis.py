@@ -66,8 +66,9 @@ def program_for(path: Path, settings: Settings) -> Program:
 def prepare(paths: Iterable[Path], settings: Settings) -> None:
     """Read what all files of some paths will ask for: the rules, and who imports whom in their projects."""
     all_rules()
-    for path in paths:
-        Project.of(path / "any.py" if path.is_dir() else path, settings.root).prepare()
+    projects = (Project.of(path / "any.py" if path.is_dir() else path, settings.root) for path in paths)
+    for project in dict.fromkeys(projects):
+        project.prepare()
 
 
 def analyze(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
-import multiprocessing
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from . import __version__
 from .analysis import analyze, effective, prepare, program_for
+from .forking import workers_inherit
 from .project.declared import declared
 from .settings import Settings, dotted_names, version_of
 from .source import Source
@@ -125,8 +125,7 @@ def _will_fork(options: argparse.Namespace, names: list[str]) -> bool:
     if jobs is None or (len(names) < MANY_FILES and not any(map(os.path.isdir, names))):
         return False
     count = os.cpu_count() if jobs.is_auto else jobs.n_jobs
-    method = multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
-    return (count or 1) > 1 and method == "fork" and multiprocessing.parent_process() is None
+    return (count or 1) > 1 and workers_inherit()
 
 
 def _in_one_line(problem: Exception) -> str:

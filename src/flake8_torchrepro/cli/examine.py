@@ -13,10 +13,11 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from ..analysis import analyze, program_for, rules_for
+from ..analysis import analyze, prepare, program_for, rules_for
 from ..finding import Finding
 from ..fix.engine import Repaired, is_applicable, repair
 from ..fix.files import read_file, write_atomically
+from ..forking import workers_inherit
 from ..rule import Rule
 from ..source import Source
 from .choices import Choices
@@ -44,6 +45,8 @@ def run(files: Sequence[str], choices: Choices, mode: Mode, jobs: int = 1) -> It
         with _undisturbed():
             yield from chain.from_iterable(map(look, batches))
     else:
+        if workers_inherit():
+            prepare(map(Path, files), choices.settings_for(files[0]))
         with ProcessPoolExecutor(min(jobs, len(files)), initializer=_prepare_process) as pool:
             yield from chain.from_iterable(pool.map(look, batches))
 

@@ -22,7 +22,6 @@ class Project:
         self.imports = Imports(self.files)
         self.index = Index(self.files, self.imports)
         self._mentions: dict[str, bool] = {}
-        self._is_prepared = False
 
     @staticmethod
     def of(file: Path, root: Path | None = None) -> Project:
@@ -30,11 +29,9 @@ class Project:
         return _project(str(root.absolute() if root is not None else _root_of(str(file.absolute().parent))))
 
     def prepare(self) -> None:
-        """Read the project and index it now (once), if it has to do with torch."""
-        if not self._is_prepared:
-            self._is_prepared = True
-            if any("torch" in (self.files.text(path) or "") for path in self.files.all()):
-                self.index.build()
+        """Read the project and index it now, if it has to do with torch."""
+        if any("torch" in (self.files.text(path) or "") for path in self.files.all()):
+            self.index.build()
 
     def environment_mentions(self, variable: str) -> bool:
         """Whether the project's shell, container, make or CI files mention an environment variable."""
