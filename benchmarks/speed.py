@@ -48,14 +48,14 @@ def main() -> int:
     parser.add_argument("--with", dest="having", required=True, metavar="PYTHON", help="has flake8-torchrepro")
     parser.add_argument("--without", dest="lacking", required=True, metavar="PYTHON", help="has flake8 alone")
     parser.add_argument("--runs", type=int, default=5, help="how often each is measured (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of flake8 (default: %(default)s)")
     args = parser.parse_args()
     if has_plugin(args.lacking) or not has_plugin(args.having):
         parser.error("--with must have the plugin and --without must not")
     if flake8_version(args.having) != flake8_version(args.lacking):
         parser.error("the two environments have different versions of flake8")
 
-    # One process each, so that the cost of starting workers does not blur the difference.
-    flake8 = ["-m", "flake8", "--isolated", "--jobs", "1"]
+    flake8 = ["-m", "flake8", "--isolated", "--jobs", str(args.jobs)]
     folder = str(args.folder)
     commands = {
         "flake8, no plugin": [args.lacking, *flake8, "--select", "F", folder],
