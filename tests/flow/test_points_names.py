@@ -535,6 +535,34 @@ def run(model, ema, x, use_ema):
     model.train()
     net(x).item()  # maybe
 """,
+    "the other one of two": """
+def run(a, b, x, flag):
+    one = a if flag else b
+    one.eval()
+    other = b if flag else a
+    other(x).item()  # maybe
+""",
+    "either of two, chosen again": """
+def run(a, b, x, flag, again):
+    one = a if flag else b
+    one.eval()
+    one = a if again else b
+    one(x).item()  # maybe
+""",
+    "either of two, exchanged": """
+def run(a, b, x, flag):
+    one, other = (a, b) if flag else (b, a)
+    one.eval()
+    other(x).item()  # maybe
+""",
+    "a list that was changed": """
+def run(a, b, x):
+    nets = [a, b]
+    del nets[0]
+    for net in nets:
+        net.eval()
+    a(x).item()  # maybe
+""",
     "each of two": """
 def run(generator, critic, x):
     for net in (generator, critic):

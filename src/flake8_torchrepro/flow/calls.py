@@ -61,7 +61,13 @@ class Calls(Expressions):
         if isinstance(func, ast.Attribute):
             return self._method_call(node, func)
         callee = self.eval(func)
-        return self.apply(node, callee, self.arguments(node))
+        arguments = self.arguments(node)
+        if not self.state.either or not isinstance(func, ast.Name):
+            return self.apply(node, callee, arguments)
+        self.joint_mode = self.state.mode_of_either(func.id, callee)
+        result = self.apply(node, callee, arguments)
+        self.joint_mode = None
+        return result
 
     def arguments(self, node: ast.Call) -> Arguments:
         """The values that a call hands over, with known ``**`` dicts spread out."""
@@ -94,13 +100,11 @@ class Calls(Expressions):
         if len(callee.atoms) == 1:
             return self._apply_atom(node, next(iter(callee.atoms)), callee, arguments)
         before, results, after = self.state, NOTHING, None
-        self.joint_mode = before.joint.get(callee.atoms) if before.joint else None  # type: ignore[arg-type]
         for atom in callee.ordered():
             self.state = before.copy()
             results = results | self._apply_atom(node, atom, callee, arguments)
             after = self.state if after is None else after | self.state
         self.state = after if after is not None else before
-        self.joint_mode = None
         return results if callee.atoms else ANY
 
     def _apply_atom(self, node: ast.expr, atom: Atom, callee: Value, arguments: Arguments) -> Value:

@@ -153,10 +153,10 @@ class Displays(Summaries):
             found = found | (self._element(atom) if isinstance(atom, Obj) and not isinstance(atom, Dotted) else ANY)
         return found.with_origins(value.derived) if value.derived else found
 
-    def known_items(self, value: Value) -> list[Value] | None:
-        """The objects of a list or tuple that this function wrote out, in order; None where there may be others."""
+    def written_items(self, node: ast.expr, value: Value) -> list[Value] | None:
+        """The objects of a list or tuple that is written out at this place, in order; None where there may be others."""
         display, heap = value.only, self.state.heap
-        if not isinstance(display, Made) or display.maker is not None or (display, "{}") in heap:
+        if not isinstance(node, (ast.List, ast.Tuple)) or not isinstance(display, Made):
             return None
         items: list[Value] = []
         while (item := heap.get((display, f"[{len(items)}]"))) is not None:
@@ -197,7 +197,7 @@ class Displays(Summaries):
         """Bind the targets: for each item of a list that is written out, else once for all elements."""
         first, *inner = generators
         iterated = self.eval(first.iter)
-        items = self.known_items(iterated) if not inner and not first.ifs else None
+        items = self.written_items(first.iter, iterated) if not inner and not first.ifs else None
         for item in [self.element_of(iterated)] if items is None else items:
             self.assign(first.target, item)
             for test in first.ifs:

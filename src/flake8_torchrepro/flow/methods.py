@@ -237,21 +237,16 @@ class Methods(Containers):
         if kind == OPEN:
             events = self._restored(receiver, arguments.get("mode", 0)) or events
         objects = receiver.objects()
-        if len(receiver.atoms) > 1 and not self._go_together(receiver):
-            self._set_mode_of_either(receiver, events)
-        else:
-            for obj in objects:
-                self.state.set_mode(obj, events)
+        weak = len(receiver.atoms) > 1 and not self._go_together(receiver)
+        for obj in objects:
+            self.state.set_mode(obj, events, weak)
+        holder = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if weak and isinstance(holder, ast.Name) and len(objects) == len(receiver.atoms):
+            held = self.state.env.get(holder.id)
+            if held is not None and held.expanded() == receiver:
+                self.state.either[holder.id] = (held, events)
         self.note_mode(span, kind, frozenset(objects))
         return receiver
-
-    def _set_mode_of_either(self, receiver: Value, events: Events) -> None:
-        objects = frozenset(receiver.objects())
-        if len(objects) == len(receiver.atoms):
-            self.state.set_mode_of_either(objects, events)
-            return
-        for obj in objects:
-            self.state.set_mode(obj, events, weak=True)
 
     def _restored(self, receiver: Value, flag: Value | None) -> Events:
         """``m.train(was_training)`` puts back the mode in which ``m.training`` was read."""

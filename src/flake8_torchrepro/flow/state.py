@@ -45,13 +45,13 @@ def surely(events: Events, *kinds: str) -> bool:
 class State:
     """Names, attributes, modes and grad mode at a point. Joined with ``|``; a missing key means what held at entry."""
 
-    __slots__ = ("env", "frozen", "grad", "heap", "joint", "made", "modes")
+    __slots__ = ("either", "env", "frozen", "grad", "heap", "made", "modes")
 
     def __init__(self, grad: Events) -> None:
         self.env: dict[str, Value] = {}
         self.heap: dict[tuple[Obj, str], Value] = {}
         self.modes: dict[Obj, Events] = {}
-        self.joint: dict[frozenset[Obj], Events] = {}  # the mode of whichever of several objects a value is
+        self.either: dict[str, tuple[Value, Events]] = {}  # names of one of several modules, whichever: its mode
         self.made: set[Obj] = set()  # the objects of this function that exist here
         self.frozen: frozenset[Obj] = frozenset()  # modules whose parameters may take no gradient
         self.grad = grad
@@ -61,7 +61,7 @@ class State:
         twin = State(self.grad)
         twin.env, twin.heap, twin.modes = self.env.copy(), self.heap.copy(), self.modes.copy()
         twin.made, twin.frozen = self.made.copy(), self.frozen
-        twin.joint = self.joint.copy()
+        twin.either = self.either.copy()
         return twin
 
     def __or__(self, other: State) -> State:
@@ -70,10 +70,8 @@ class State:
         joined = State(self.grad if self.grad == other.grad else self.grad | other.grad)
         joined.made = self.made | other.made
         joined.frozen = self.frozen | other.frozen
-        if self.joint and other.joint:
-            joined.joint = {
-                either: self.joint[either] | other.joint[either] for either in self.joint.keys() & other.joint
-            }
+        if self.either and other.either:
+            joined.either = _join_either(self.either, other.either)
         joined.env = _join_names(self.env, other.env)
         joined.heap = _join_heaps(self.heap, other.heap)
         if self.modes == other.modes:
@@ -90,7 +88,7 @@ class State:
             and self.env == other.env
             and self.heap == other.heap
             and self.frozen == other.frozen
-            and self.joint == other.joint
+            and self.either == other.either
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -110,8 +108,8 @@ class State:
 
     def set_mode(self, obj: Obj, events: Events, weak: bool = False) -> None:
         """Set the mode of a module and of all that it holds. ``weak``: it may be another module that is set."""
-        if self.joint:
-            self.joint = {either: known for either, known in self.joint.items() if obj not in either}
+        if self.either:
+            self.either = {name: known for name, known in self.either.items() if obj not in known[0].expanded().atoms}
         pending, seen = [obj], {obj}
         while pending:
             at = pending.pop()
@@ -130,11 +128,10 @@ class State:
                         seen.add(held)
                         pending.append(held)
 
-    def set_mode_of_either(self, objects: frozenset[Obj], events: Events) -> None:
-        """Set the mode of one of some objects, nobody knows which: what is one of the same again is the same one."""
-        for obj in objects:
-            self.set_mode(obj, events, weak=True)
-        self.joint[objects] = events
+    def mode_of_either(self, name: str, value: Value) -> Events | None:
+        """The mode of what a name holds, where it is one of several modules and was set through the name."""
+        known = self.either.get(name)
+        return known[1] if known is not None and known[0] is value else None
 
     def remake(self, obj: Obj) -> None:
         """An object is made anew: nothing that was known of the one made here before holds for it."""
@@ -178,6 +175,16 @@ def _is_below(part: Part, top: Obj) -> bool:
         if at is top:
             return True
     return False
+
+
+def _join_either(
+    left: dict[str, tuple[Value, Events]], right: dict[str, tuple[Value, Events]]
+) -> dict[str, tuple[Value, Events]]:
+    return {
+        name: (value, events | right[name][1])
+        for name, (value, events) in left.items()
+        if name in right and right[name][0] is value
+    }
 
 
 def _join_names(left: dict[str, Value], right: dict[str, Value]) -> dict[str, Value]:

@@ -111,7 +111,7 @@ class Interpreter(Definitions):
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         iterated = self.eval(node.iter)
-        items = self.known_items(iterated)
+        items = self.written_items(node.iter, iterated)
         if items is not None and not node.orelse and all(isinstance(s, (ast.Expr, ast.Assign)) for s in node.body):
             self._for_each(node, items)
             return
