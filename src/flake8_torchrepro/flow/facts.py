@@ -212,6 +212,7 @@ class ClassFacts:
         self.methods: dict[str, FunctionFacts] = {}
         self.attributes: dict[str, Value] = {}  # class-level names
         self.is_dataclass = False
+        self.is_complete = False  # all methods were interpreted, as far as they could be
         self.fields: tuple[str, ...] = ()  # of a dataclass, in order
         self.instance = Self(self)
         self.children: list[ClassFacts] = []

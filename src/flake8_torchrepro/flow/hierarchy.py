@@ -33,6 +33,17 @@ class Hierarchy:
             atom = found.only if found is not None else None
         return atom.facts if isinstance(atom, Class) else None
 
+    def complete(self, cls: ClassFacts) -> None:
+        """Interpret all methods of a class, so that what they store is known whatever was linted before."""
+        if not cls.is_complete:
+            cls.is_complete = True
+            for method in list(cls.methods.values()):
+                self.summarise(method)
+
+    def summarise(self, facts: FunctionFacts) -> bool:
+        """See ``program``."""
+        raise NotImplementedError
+
     def resolve(self, name: Imported) -> Value | None:
         """See ``program``."""
         raise NotImplementedError
@@ -110,6 +121,8 @@ class Hierarchy:
 
     def _class_of_attribute(self, holder: ClassFacts, name: str, near: bool) -> ClassFacts | None:
         for ancestor in self.near_ancestors(holder) if near else self.ancestors(holder):
+            if not near:
+                self.complete(ancestor)
             stored = ancestor.module.stores.get((ancestor.instance, name))
             if stored is not None:
                 only = stored.only

@@ -33,8 +33,12 @@ class Horizon:
             known = [call for call in facts.callers if call.caller.module in self.modules]
             for base in self.program.ancestors(facts.owner)[1:] if facts.owner is not None else ():
                 overridden = base.methods.get(facts.name)
-                for call in overridden.callers if overridden is not None else ():
-                    if isinstance(call.callee, Function) and isinstance(call.callee.bound, Self):
+                if overridden is None:
+                    continue
+                self.program.summarise_all(base.module)  # else it would depend on what was linted before
+                for call in overridden.callers:
+                    is_on_self = isinstance(call.callee, Function) and isinstance(call.callee.bound, Self)
+                    if is_on_self and (call.caller.module is base.module or call.caller.module in self.modules):
                         known.append(call)
             self._callers[facts] = known
         return known
@@ -65,6 +69,8 @@ class Horizon:
     def stored(self, holder: Obj, name: str) -> Value | None:
         """All that was stored in an attribute of an object."""
         home = self._home(holder)
+        if isinstance(holder.root, Self):
+            self.program.complete(holder.root.cls)
         found = None
         for module in self.modules if home is None or home in self.modules else (home, *self.modules):
             value = module.stores.get((holder, name))

@@ -77,7 +77,7 @@ class State:
         if self.modes == other.modes:
             joined.modes = self.modes.copy()
         else:
-            joined.modes = {obj: _join_modes(obj, self, other) for obj in self.modes.keys() | other.modes.keys()}
+            joined.modes = {obj: _join_modes(obj, self, other) for obj in (*self.modes, *other.modes)}
         return joined
 
     def __eq__(self, other: object) -> bool:

@@ -59,7 +59,7 @@ class Mapping:
             if parents.atoms is ANY.atoms:
                 return ANY
             found = NOTHING
-            for atom in parents.atoms:
+            for atom in parents.ordered():
                 found = found | (frame.attribute(atom, obj.name) if isinstance(atom, Obj) else ANY)
             return found.with_origins(parents.derived)
         if isinstance(obj, Param):
@@ -108,7 +108,7 @@ class Mapping:
         if value.atoms is ANY.atoms and not value.derived:
             return value
         found = NOTHING
-        for atom in value.atoms:
+        for atom in value.ordered():  # what is cloned before there are too many must be the same in every run
             found = found | self._atom(atom)
         origins = self.origins(value.derived)
         return found.with_origins(origins) if origins else found
@@ -234,8 +234,9 @@ class Summaries(Frame):
         sites = self._inner_sites(node, callee, mapping)
         is_manager = callee.is_context_manager
         left = callee.yield_modes if is_manager else callee.exit_modes
-        modes = {obj: events for obj, events in left.items() if not isinstance(obj.root, Made)}
-        mapped = [(obj, mapping.obj(obj), mapping.events(events)) for obj, events in modes.items()]
+        modes = [(obj, events) for obj, events in left.items() if not isinstance(obj.root, Made)]
+        modes.sort(key=lambda known: getattr(known[0], "depth", 0))  # a whole first: it sets its parts
+        mapped = [(obj, mapping.obj(obj), mapping.events(events)) for obj, events in modes]
         self._store(callee, mapping)
         for obj, value, events in mapped:
             if not events or events == frozenset((Event(ENTRY, obj=obj),)):

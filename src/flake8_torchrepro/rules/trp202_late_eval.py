@@ -18,6 +18,8 @@ from ..rule import Bad, Good, Rule
 from ..source import Span, span_of, target_of
 from ..triggers import SETS_EVALUATION_MODE
 
+LEAVES = (ast.Continue, ast.Break, ast.Return, ast.Raise)  # what may keep a round of a loop from its end
+
 
 class LateEval(Rule):
     """``.eval()`` that the first forward pass of an inference loop does not see."""
@@ -251,7 +253,8 @@ def _fix(module: ModuleView, event: Event) -> Fix:
         return Fix(Safety.SHOW, advice)
     if len(module.layout.block(statement)) == 1:
         return Fix(Safety.SHOW, advice)
-    is_conditional = module.layout.parent(statement) not in loops
+    left_before = (n for n in ast.walk(outer) if isinstance(n, LEAVES) and span_of(n) < span_of(statement))
+    is_conditional = module.layout.parent(statement) not in loops or any(left_before)
     block = module.layout.block(outer)
     before = block[block.index(outer) - 1] if block.index(outer) else None
     stands = before is not None and ast.dump(before) == ast.dump(statement)
