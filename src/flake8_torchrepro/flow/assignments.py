@@ -47,7 +47,7 @@ class Assignments(Methods):
     def _assign_attribute(self, target: ast.Attribute, value: Value) -> None:
         holder = self.eval(target.value)
         name = target.attr
-        if name == "requires_grad":
+        if name in ("requires_grad", "volatile"):  # (volatile inputs built no graph before torch 0.4)
             self._assign_requires_grad(target, holder, value)
             return
         for atom in holder.atoms:

@@ -21,6 +21,7 @@ from .values import (
     Const,
     Dotted,
     Function,
+    Imported,
     Made,
     Obj,
     Origin,
@@ -30,6 +31,7 @@ from .values import (
     Partial,
     Value,
     flag_of,
+    unknown_from,
 )
 
 CALM_CALLEES = frozenset(
@@ -138,8 +140,12 @@ class Calls(Expressions):
             method = self.program.method(cls, "__call__")
             if method is not None:
                 return self.enter(node, Function(method, obj), arguments)
-        if isinstance(obj, (Param, Part, Outer)):
-            self.record_call(node, obj, arguments)
+        is_given = bool(arguments.positional or arguments.keywords or arguments.open)
+        if isinstance(obj, (Param, Part, Outer)) or (isinstance(obj, Made) and isinstance(obj.maker, Imported)):
+            call = self.record_call(node, obj, arguments)
+            self.module.loose.setdefault("__call__", {})[call] = None
+            if not is_given:  # a forward pass is given something
+                return unknown_from(callee.derived)
         if isinstance(obj, Made) and isinstance(obj.maker, Dotted) and obj.maker.name in grad_api.SWITCHES:
             for function in arguments.functions():
                 function.facts.handed_by.add(self.module)

@@ -234,7 +234,7 @@ class ModuleFacts:
         self.functions: list[FunctionFacts] = []
         self.classes: list[ClassFacts] = []
         self.named: dict[str, list[Call]] = {}  # calls by the dotted name that is called
-        self.loose: dict[str, list[Call]] = {}  # calls of methods of unknown objects, by method name
+        self.loose: dict[str, dict[Call, None]] = {}  # calls of (methods of) unknown objects, by the method's name
         self.stores: dict[tuple[Obj, str], Value] = {}
         self.guarded_stores: dict[tuple[Obj, str], list[tuple[Value, Conditions]]] = {}
         self.elements: dict[tuple[Obj, str], Value] = {}  # of displays: what a list was made of

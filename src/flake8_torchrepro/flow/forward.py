@@ -8,7 +8,7 @@ from ..torch_api.modules import WITHOUT_PARAMETERS
 from .entry import Entries, aliases
 from .facts import ClassFacts, FunctionFacts, Site
 from .horizon import Horizon
-from .state import ENTRY, EVAL, ON, Event, Events, surely
+from .state import ENTRY, EVAL, OFF, ON, Event, Events, surely
 from .values import Dotted, Made, Obj, Outer, Param, Part, Self, Value
 
 OTHER_FRAMEWORKS = frozenset({"tensorflow", "keras", "paddle", "mxnet", "chainer", "jax", "flax", "theano", "oneflow"})
@@ -99,6 +99,8 @@ class Judge:
             if cls is not None and self.program.is_module_class(cls):
                 if self._takes_gradients(cls):
                     return "the module's own forward takes gradients"
+                if self._guards_itself(cls):
+                    return "the module's own forward switches gradients off"
                 if self._is_without_parameters(cls):
                     return "the module has no parameters"
         return ""
@@ -107,6 +109,13 @@ class Judge:
         """Whether the class's forward (or what it calls) needs autograd for its values, as force fields do."""
         forward = self.program.method(cls, "forward")
         return forward is not None and self.program.summarise(forward) and forward.takes_gradients
+
+    def _guards_itself(self, cls: ClassFacts) -> bool:
+        """Whether the class's forward runs anything under a guard of its own: in which case is not followed."""
+        forward = self.program.method(cls, "forward")
+        if forward is None or not self.program.summarise(forward):
+            return False
+        return any(surely(call.grad, OFF) for call in forward.calls.values())
 
     def _is_without_parameters(self, cls: ClassFacts, steps: int = 4) -> bool:
         """A class that surely holds nothing that is trained: no module, no parameter, nothing that is not known."""

@@ -191,9 +191,7 @@ class Methods(Containers):
     def _unknown_method(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         for obj in receiver.objects():
             call = self.record_call(node, obj, arguments, method=name)
-            self.module.loose.setdefault(name, [])
-            if call not in self.module.loose[name]:
-                self.module.loose[name].append(call)
+            self.module.loose.setdefault(name, {})[call] = None
         own = self.origins(receiver)
         given = self.origins_of_all(arguments.values())
         if name in randomness.DRAW_METHODS or name in CALM_METHODS or name.startswith(("get_", "is_", "has_", "num_")):

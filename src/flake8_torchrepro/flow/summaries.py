@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from ..source import Span
+from ..torch_api.grad import PLAIN_ATTRIBUTES
 from .facts import Call, ClassFacts, FunctionFacts, Site, bind
 from .frame import Frame, place
 from .state import ENTRY, EVAL, NO_EVENTS, OFF, Event, Events
@@ -57,7 +58,7 @@ class Mapping:
         if isinstance(obj, Part):
             parents = self.obj(obj.parent)
             if parents.atoms is ANY.atoms:
-                return ANY
+                return ANY if obj.name in PLAIN_ATTRIBUTES else parents
             found = NOTHING
             for atom in parents.ordered():
                 found = found | (frame.attribute(atom, obj.name) if isinstance(atom, Obj) else ANY)

@@ -41,7 +41,8 @@ SUBMODULES = frozenset(
     " embed proj projector predictor policy actor critic teacher student vit clip".split()
 )
 NOT_BEFORE_SUBMODULES = frozenset(
-    "get set init make build load create save is has num count update add reset register freeze export".split()
+    "get set init make build load create save is has num count update add reset register freeze export align scale"
+    " rescale normalize clip sync copy swap prune log plot show print visualize".split()
 )
 
 
