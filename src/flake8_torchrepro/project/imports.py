@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .files import ProjectFiles
@@ -30,7 +31,7 @@ class Imports:
     def __init__(self, files: ProjectFiles) -> None:
         self.files = files
         self._root = str(files.root)
-        self._found: dict[tuple[str, str], Located | None] = {}
+        self._found: dict[tuple[str, str], list[Located]] = {}
         self._bases_of: dict[str, list[str]] = {}
         self._bases_by_first: dict[tuple[str, str], list[str]] = {}
         self._bases_by_name: dict[str, set[str]] | None = None
@@ -39,26 +40,33 @@ class Imports:
         """The module (and the rest) that a dotted name means in a file; None for what is not the project's."""
         folder = importer[: importer.rfind(os.sep)]
         key = (folder, dotted)
-        if key not in self._found:
-            self._found[key] = self._locate(importer, folder, dotted)
-        return self._found[key]
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = list(self._locate(folder, dotted))
+        for located in found:
+            if located.path != importer:
+                return located
+        return None
 
-    def _locate(self, importer: str, folder: str, dotted: str) -> Located | None:
+    def _locate(self, folder: str, dotted: str) -> Iterator[Located]:
+        """What a name may mean in the files of a folder, the likeliest first."""
         bare = dotted.lstrip(".")
         level = len(dotted) - len(bare)
         parts = tuple(bare.split(".")) if bare else ()
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
-            return self._walk(folder, parts, is_package=True) if self.files.is_inside(folder) else None
-        if not parts or parts[0] in LIBRARIES:
-            return None
-        for base in self._bases_with(folder, parts[0]):
-            found = self._walk(base, parts)
-            if found is not None and found.path != importer:
-                return found
-        added = self._added_base(parts[0]) if parts[0] not in INSTALLED else None
-        return self._walk(added, parts) if added is not None else None
+            bases, is_package = [folder] if self.files.is_inside(folder) else [], True
+        elif not parts or parts[0] in LIBRARIES:
+            return
+        else:
+            bases, is_package = self._bases_with(folder, parts[0]), False
+            added = self._added_base(parts[0]) if parts[0] not in INSTALLED else None
+            bases = [*bases, added] if added is not None else bases
+        for base in bases:
+            found = self._walk(base, parts, is_package)
+            if found is not None:
+                yield found
 
     def _added_base(self, name: str) -> str | None:
         """The one folder that holds a module of a name, in a project that adds folders to ``sys.path``."""
@@ -119,6 +127,15 @@ class Imports:
     def _package(self, folder: str, rest: tuple[str, ...]) -> Located | None:
         init = os.path.join(folder, "__init__.py")
         return Located(init, rest) if self.files.is_file(init) else None
+
+    def folder(self, importer: str, dotted: str) -> str | None:
+        """The folder without ``__init__.py`` that a dotted name means in a file."""
+        parts = dotted.lstrip(".").split(".")
+        for base in self._bases_with(os.path.dirname(importer), parts[0]):
+            folder = os.path.join(base, *parts)
+            if self.files.is_folder(folder):
+                return folder
+        return None
 
     def submodule(self, path: str, name: str) -> str | None:
         """The file of a package's submodule."""

@@ -6,16 +6,17 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ..patterns import Pattern
 from .files import ProjectFiles
 from .imports import LIBRARIES, Imports
 
-IMPORT = Pattern(
-    r"[ \t]*(?:from[ \t]+(?P<home>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<whole>[^\n#;]+))"
-)
+# What stands before the word ``import`` on its (logical) line, and what behind it.
+BEFORE = Pattern(r"(?:.*[;:])?\s*(?:from[ \t\f]+(?P<home>[.\w]+(?:[ \t]*\.[ \t]*\w+)*)\s*)?")
+BEHIND = Pattern(r"import(?!\w)[ \t\f]*(?P<names>\((?:[^()#]|#[^\n]*)*\)|(?:[^\n#;\\(]|\\\n)+)")
+COMMENT = Pattern(r"#[^\n]*")
 DYNAMIC = Pattern(r"import_module\(\s*f?[\"'](?P<prefix>[\w.]*)")
-NAME = Pattern(r"[\w.]+")
 MAIN = Pattern(r"^if\s+__name__\s*==", re.MULTILINE)
 EFFECT = Pattern(r"^(?:for|while|with|[\w.]+\()", re.MULTILINE)
 TESTS = Pattern(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
@@ -87,14 +88,13 @@ class Index:
         if name not in text and "import *" not in text:
             return None
         stars = []
-        for match in _import_lines(text):
-            home = match["home"]
-            located = self.imports.locate(path, home) if home else None
+        for statement in _imports_in(text):
+            located = self.imports.locate(path, statement.home) if statement.home else None
             if located is None or located.rest:
                 continue
-            if "*" in match["names"]:
+            if "*" in statement.names:
                 stars.append(located.path)
-            elif name in NAME.findall(match["names"]):
+            elif name in statement.names:
                 inner = self.imports.submodule(located.path, name)
                 return inner or self.defining_file(located.path, name, steps - 1)
         for star in reversed(stars):
@@ -107,8 +107,8 @@ class Index:
     def _imports_of(self, path: str) -> set[str]:
         text = self.files.text(path) or ""
         found: set[str] = set()
-        for match in _import_lines(text):
-            for dotted in _names(match):
+        for statement in _imports_in(text):
+            for dotted in _dotted(statement):
                 self._add(path, dotted, found)
         for match in DYNAMIC.finditer(text):
             found.update(self._below(path, match["prefix"]))
@@ -141,12 +141,13 @@ class Index:
         """What ``import_module`` with a constant (or a constant beginning) may load."""
         if not prefix.strip("."):
             return set()
-        located = self.imports.locate(path, prefix.rstrip("."))
-        if located is None:
-            return set()
-        if os.path.basename(located.path) != "__init__.py":
+        dotted = prefix.rstrip(".")
+        located = self.imports.locate(path, dotted)
+        if located is not None and os.path.basename(located.path) != "__init__.py":
             return {located.path}
-        folder = os.path.dirname(located.path)
+        folder = os.path.dirname(located.path) if located is not None else self.imports.folder(path, dotted)
+        if folder is None:
+            return set()
         inside = (os.path.join(folder, name) for name in self.files.entries(folder) if name.endswith(".py"))
         return {path for path in inside if self.files.is_file(path)}
 
@@ -195,25 +196,46 @@ class Index:
         return known
 
 
-def _import_lines(text: str) -> Iterator[re.Match[str]]:
+class Import(NamedTuple):
+    """One import statement: the module after ``from`` (empty where there is none), and the names."""
+
+    home: str
+    names: list[str]
+
+
+def _imports_in(text: str) -> Iterator[Import]:
     """The import statements of a text, found by their word: matching each line would take ten times as long."""
-    end, at = 0, text.find("import")
+    at = text.find("import")
     while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        match = IMPORT.match(text, start) if start >= end else None
-        if match is not None:
-            yield match
-            end = match.end()
-        at = text.find("import", max(end, at + 1))
+        behind = BEHIND.match(text, at)
+        end = at + 1
+        if behind is not None:
+            start = text.rfind("\n", 0, at) + 1
+            while start > 1 and text[start - 2] == "\\":
+                start = text.rfind("\n", 0, start - 1) + 1
+            before = BEFORE.fullmatch(text[start:at].replace("\\\n", " "))
+            if before is not None:
+                home = (before["home"] or "").replace(" ", "").replace("\t", "")
+                names = behind["names"].strip()
+                end = behind.end() if names[:1] != "(" or "import" not in names else end
+                yield Import(home, _names(names))
+        at = text.find("import", end)
 
 
-def _names(match: re.Match[str]) -> list[str]:
-    if match["whole"]:
-        found = (NAME.match(part.strip()) for part in match["whole"].split(","))
-        return [name[0] for name in found if name]
-    home: str = match["home"]
+def _names(text: str) -> list[str]:
+    """The names of an import, without what they are bound to; ``*`` among them."""
+    if "#" in text:
+        text = COMMENT.sub("", text)
+    parts = (part.split(None, 1) for part in text.strip("()").replace("\\\n", " ").split(","))
+    return [part[0] for part in parts if part]
+
+
+def _dotted(statement: Import) -> list[str]:
+    """What a statement imports, as dotted names from the importing file."""
+    home = statement.home
+    if not home:
+        return statement.names
     if home.partition(".")[0] in LIBRARIES:
         return []
     joint = "" if home.endswith(".") else "."
-    parts = [part.split(None, 1) for part in match["names"].strip("()").replace("\\", " ").split(",")]
-    return [f"{home}{joint}{part[0]}" if part and part[0].isidentifier() else home for part in parts]
+    return [f"{home}{joint}{name}" if name.isidentifier() else home for name in statement.names] or [home]
