@@ -96,6 +96,8 @@ class Guarding:
         if isinstance(function, ast.AsyncFunctionDef) or self._is_lazy(call):
             return True
         for at in self.layout.above(call):
+            if isinstance(at, ast.Lambda) and not isinstance(self.layout.parent(at), (ast.Call, ast.keyword)):
+                return True  # it runs elsewhere
             if isinstance(at, ast.ClassDef):
                 return not any(isinstance(up, FunctionNode) for up in self.layout.above(call))
             if isinstance(at, FunctionNode):
@@ -239,7 +241,7 @@ class Guarding:
             if _inside(site.span, span) and (site.escapes or self._keeps_graph(site)):
                 return Safety.UNSAFE
         statements = [node for node in self._statements() if _inside(span_of(node), span)]
-        if any(_asks_for_graph(node) for node in statements) or self._leaves_other_graphs(statements, span):
+        if any(_asks_for_graph(node) for node in self._statements()) or self._leaves_other_graphs(statements, span):
             return Safety.UNSAFE
         return Safety.SAFE
 
@@ -280,8 +282,9 @@ class Guarding:
 def _asks_for_graph(statement: ast.stmt) -> bool:
     """Whether a statement looks at the state of autograd."""
     for node in ast.walk(statement):
+        is_read = isinstance(getattr(node, "ctx", None), ast.Load)
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if name in ("requires_grad", "grad_fn", "is_grad_enabled", "requires_grad_"):
+        if is_read and name in ("requires_grad", "grad_fn", "is_grad_enabled", "requires_grad_"):
             return True
     return False
 
@@ -349,4 +352,4 @@ def _cannot_be_held(statement: ast.stmt) -> bool:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global)
     if isinstance(statement, definitions):
         return True
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(statement))
+    return any(_disturbs(node) for node in ast.walk(statement))

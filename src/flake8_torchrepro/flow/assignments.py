@@ -7,7 +7,7 @@ import ast
 from ..torch_api.modules import DATASET_WRAPPERS
 from ..torch_api.settings import CUDNN, FUNCTIONS_ASSIGNED
 from .methods import Methods
-from .values import ANY, LEAF, NOTHING, Const, Dotted, Made, Obj, Part, Self, Value, value_of
+from .values import ANY, LEAF, NOTHING, Const, Dotted, Made, Obj, Outer, Param, Part, Self, Value, value_of
 
 
 class Assignments(Methods):
@@ -88,6 +88,8 @@ class Assignments(Methods):
                 self.set_item(atom, index, value, weak=len(holder.atoms) > 1)
                 if not isinstance(atom.root, Made):
                     self.note_escape(self.origins(value), "stored")
+        if holder.atoms is ANY.atoms and not holder.derived:  # ``globals()["y"] = y``
+            self.note_escape(self.origins(value), "stored")
         if value.derived and holder.atoms is ANY.atoms and isinstance(target.value, (ast.Name, ast.Attribute)):
             self.assign(target.value, holder.with_origins(value.derived))
 
@@ -129,6 +131,8 @@ class Assignments(Methods):
         folded = ANY
         if isinstance(before.only, Const) and isinstance(added.only, Const) and not self.loop_depth:
             folded = self._fold(type(node.op), before.only, added.only)
+        if any(isinstance(obj.root, (Param, Outer, Self)) for obj in before.objects()):
+            self.note_escape(self.origins(added), "stored")  # tensors and lists are changed in place
         self.assign(node.target, folded.with_origins(self.origins_of_all((before, added))), node)
 
     def _delete(self, node: ast.Delete) -> None:

@@ -106,8 +106,10 @@ class Calls(Expressions):
             self.state = before.copy()
             results = results | self._apply_atom(node, atom, callee, arguments)
             after = self.state if after is None else after | self.state
-        self.state = after if after is not None else before
-        return results if callee.atoms else ANY
+        if after is None:  # a method of a list that was made here, perhaps
+            return self.unresolved(node, None, called_name(node), arguments, callee.derived)
+        self.state = after
+        return results
 
     def _apply_atom(self, node: ast.expr, atom: Atom, callee: Value, arguments: Arguments) -> Value:
         if isinstance(atom, Dotted):
@@ -151,6 +153,7 @@ class Calls(Expressions):
                 function.facts.handed_by.add(self.module)
             return ANY  # a guarded function, which is not followed
         name = called_name(node)
+        self.note_handed(node, arguments)
         if grad_api.SOUNDS_DIFFERENTIATING.search(name):
             for value in arguments.values():
                 self.need(value)
@@ -213,6 +216,8 @@ class Calls(Expressions):
         """A call of something that is not known: it gives something new, computed from all that it was handed."""
         if SAME_OPTIONS.fullmatch(name) and len(arguments.positional) == 1 and arguments.positional[0].objects():
             return arguments.positional[0]
+        if callee is None:
+            self.note_handed(node, arguments)
         self._take_unresolved(node, name, arguments, extra)
         origins = self.origins_of_all(arguments.values()) | extra
         if name in LEAF_NAMES and flag_of(arguments.get("requires_grad"), False) is True:
@@ -228,6 +233,8 @@ class Calls(Expressions):
             for value in arguments.values():
                 self.need(value)
             self.need_origins(extra)
+        if not (name in CALM_CALLEES or CALM_CALLEE_FORMS.fullmatch(name)):
+            self.note_handed(node, arguments)
         self.hand_over(arguments, name)
 
     # -- the other rooms ---------------------------------------------------------------

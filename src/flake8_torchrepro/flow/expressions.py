@@ -25,7 +25,6 @@ from .values import (
     Imported,
     Made,
     Obj,
-    Origin,
     Part,
     Value,
     constant,
@@ -249,12 +248,6 @@ class Expressions(Displays):
             known = facts.yield_modes.get(obj)
             facts.yield_modes[obj] = events if known is None else known | events
         self.note_escape(self.origins(value), "yielded")
-
-    def note_escape(self, origins: frozenset[Origin], how: str) -> None:
-        """The results of forward passes leave the function this way."""
-        for origin in origins:
-            if hasattr(origin, "escapes") and origin.function is self.facts:
-                origin.escapes.add(how)
 
     def _starred(self, node: ast.Starred) -> Value:
         return self.eval(node.value)

@@ -73,7 +73,7 @@ class Judge:
         reason = self._not_a_trained_module(site)
         if reason:
             return False, reason
-        if self._set_elsewhere(site) and site.escapes and not self._intends_inference(site):
+        if self._set_elsewhere(site) and site.escapes - {"passed"} and not self._intends_inference(site):
             return False, "evaluation mode was set elsewhere and the result leaves the function"
         if any(self._is_reported(inner) for inner in site.inner):
             return False, "the forward pass that it runs is reported itself"

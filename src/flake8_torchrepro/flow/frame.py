@@ -82,6 +82,7 @@ class Frame:
         self.loop_depth = 0
         self.is_eager = False  # the call at hand is a decorator or a context manager, whose effect matters
         self.saved_modes: dict[Obj, Events] = {}  # modes of which ``.training`` was read
+        self.dropped: ast.expr | None = None  # the call whose result the statement at hand throws away
         self.joint_mode: Events | None = None  # of whichever object is being called, where it is one of several
         self.via: Span | None = None  # the partial whose callee is being called
         self.reachable = True
@@ -141,6 +142,8 @@ class Frame:
             self.set_attribute(self.facts.parent.outer(name), "=", value)
         else:
             self.state.env[name] = value
+            return
+        self.note_escape(self.origins(value), "stored")
 
     def dotted(self, name: str) -> Value:
         """An imported name: the project's own thing where it is one, else the name itself."""
@@ -250,6 +253,17 @@ class Frame:
             if value.derived or value.atoms is not ANY.atoms:
                 found = found | self.origins(value)
         return found
+
+    def note_escape(self, origins: frozenset[Origin], how: str) -> None:
+        """The results of forward passes leave the function this way."""
+        for origin in origins:
+            if hasattr(origin, "escapes") and origin.function is self.facts:
+                origin.escapes.add(how)
+
+    def note_handed(self, node: ast.expr, arguments: Arguments) -> None:
+        """A call that gives back nothing of interest may keep what it is handed."""
+        if node is self.dropped:
+            self.note_escape(self.origins_of_all(arguments.values()), "passed")
 
     def need(self, value: Value) -> None:
         """Something differentiates the value: every forward pass that it was computed from needs its graph."""

@@ -26,8 +26,11 @@ from .values import (
     Imported,
     Made,
     Obj,
+    Outer,
+    Param,
     Part,
     Partial,
+    Self,
     Value,
     flag_of,
     join_all,
@@ -150,6 +153,8 @@ class Methods(Containers):
             return self._backward(node, receiver, name, arguments)
         if name == "requires_grad_" and flag_of(arguments.get("requires_grad", 0), True) is not False:
             return self._leaf(node, receiver)
+        if name in CONTAINER_ADDS:  # ``box.setdefault("y", []).append(y)``
+            self.note_escape(self.origins_of_all(arguments.values()), "stored")
         origins = receiver.derived | self.origins_of_all(arguments.values())
         if arguments.positional or arguments.keywords:
             self._take_unresolved(node, name, arguments, receiver.derived)
@@ -194,6 +199,8 @@ class Methods(Containers):
             self.module.loose.setdefault(name, {})[call] = None
         own = self.origins(receiver)
         given = self.origins_of_all(arguments.values())
+        if name.endswith("_") and any(isinstance(obj.root, (Param, Outer, Self)) for obj in receiver.objects()):
+            self.note_escape(given, "stored")  # in place: ``total.add_(y)``
         if name in randomness.DRAW_METHODS or name in CALM_METHODS or name.startswith(("get_", "is_", "has_", "num_")):
             return unknown_from(own | given)
         trains = grad_api.SOUNDS_DIFFERENTIATING.search(name) or TRAINS.fullmatch(name)

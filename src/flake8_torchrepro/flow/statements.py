@@ -71,7 +71,9 @@ class Interpreter(Definitions):
     def _expression(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
             return
+        outer, self.dropped = self.dropped, node.value
         value = self.eval(node.value)
+        self.dropped = outer
         if isinstance(node.value, ast.Attribute) and node.value.attr in ("eval", "train"):
             self.slip("not called", node.value, self.eval(node.value.value).objects(), node.value.attr)
         only = value.only
@@ -207,7 +209,9 @@ class Interpreter(Definitions):
 
     def _raise(self, node: ast.Raise) -> None:
         if node.exc is not None:
-            self.eval(node.exc)
+            self.dropped = node.exc  # the exception carries what it is made of
+            self.note_escape(self.origins(self.eval(node.exc)), "passed")
+            self.dropped = None
         self.reachable = False
 
     def _assert(self, node: ast.Assert) -> None:

@@ -281,6 +281,8 @@ class Summaries(Frame):
                 continue
             targets = mapping.obj(holder)
             stored = mapping.value(value)
+            if stored.derived and not all(isinstance(target.root, Made) for target in targets.objects()):
+                self.note_escape(stored.derived, "stored")
             for target in targets.objects():
                 if isinstance(target, Part) and target.depth > 4:
                     continue
