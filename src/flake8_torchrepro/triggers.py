@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .patterns import Pattern
 
-REACH = 300  # characters behind a word that still belong to its place
+REACH = 1000  # characters behind a word that still belong to its place
 
 
 class Trigger:
@@ -37,13 +37,11 @@ class Trigger:
 
 # What several rules begin with.
 BUILDS_RECURRENT_LAYER = Trigger("LSTM", "GRU", "RNN", near=Pattern(r"\b(LSTM|GRU|RNN)\b"))
-SETS_EVALUATION_MODE = Trigger(
-    ".eval",
-    "train(False",
-    "train(mode=False",
-    near=Pattern(r"\beval\b|\btrain\s*\(\s*(mode\s*=\s*)?False"),
+SETS_EVALUATION_MODE = (
+    Trigger(".eval", near=Pattern(r"\beval\b")),
+    Trigger(".train", near=Pattern(r"\btrain\s*\(\s*(mode\s*=\s*)?(False|0|not\b|\*\*)")),
 )
 MAKES_LOADER = (
     Trigger("DataLoader", beside=("num_workers", "**")),
-    Trigger("DataLoader", near=Pattern(r"DataLoader\s*\((?:[^,()]*,){5}")),  # the number of workers by position
+    Trigger("DataLoader", near=Pattern(r"DataLoader\s*\((?:[^,=]*,){5}")),  # the number of workers by position
 )

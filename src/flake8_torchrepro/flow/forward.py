@@ -111,11 +111,11 @@ class Judge:
         return forward is not None and self.program.summarise(forward) and forward.takes_gradients
 
     def _guards_itself(self, cls: ClassFacts) -> bool:
-        """Whether the class's forward runs anything under a guard of its own: in which case is not followed."""
+        """Whether the class's forward has a way that it takes in some cases, such as a mode, with a guard of its own."""
         forward = self.program.method(cls, "forward")
         if forward is None or not self.program.summarise(forward):
             return False
-        return any(surely(call.grad, OFF) for call in forward.calls.values())
+        return any(call.conditions and surely(call.grad, OFF) for call in forward.calls.values())
 
     def _is_without_parameters(self, cls: ClassFacts, steps: int = 4) -> bool:
         """A class that surely holds nothing that is trained: no module, no parameter, nothing that is not known."""

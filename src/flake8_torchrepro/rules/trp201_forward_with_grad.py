@@ -116,7 +116,7 @@ def embed(model, batch):
             "no parameter takes a gradient, so there is no graph",
         ),
     )
-    triggers = (SETS_EVALUATION_MODE,)
+    triggers = SETS_EVALUATION_MODE
     repairs = "sometimes"
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

@@ -110,7 +110,7 @@ def fit(model, batches, optimizer, check):
             "the loop trains, and sets its modes by turns",
         ),
     )
-    triggers = (SETS_EVALUATION_MODE,)
+    triggers = SETS_EVALUATION_MODE
     uncovers = frozenset({"TRP201"})
 
     def check(self, module: ModuleView) -> Iterator[Finding]:

@@ -118,14 +118,15 @@ def embed(model, batch):
             "no_grad",
             "inference_mode",
             near=Pattern(
-                r"^\s*[\w.]*\b(no_grad|inference_mode)\([^)\n]*\)\s*(#.*|;.*)?$"  # a statement
-                r"|\bwith\b[^\n]*\b(no_grad|inference_mode)\b(?!\()|inference_mode\((mode\s*=\s*)?False"
-                r"|@[^\n]*(no_grad|inference_mode)[^\n]*\n\s*(@[^\n]*\n\s*)*class\b"
-                r"|;\s*[\w.]*(no_grad|inference_mode)|(no_grad|inference_mode)\s*(as\b|,|:)",
+                # a call that ends its line and decorates nothing, or a name that is not called
+                r"^(?!\s*(@|from\b|import\b))[^\n]*\b(no_grad|inference_mode)\b(\s*\([^)]*\)\s*\)*\s*(#.*|[;,].*)?$|(?!\s*\())"
+                r"|inference_mode\s*\(\s*(mode\s*=\s*)?False"
+                r"|@[^\n]*(no_grad|inference_mode)((?!\bdef\b)[\s\S])*?\bclass\b"
+                r"|;\s*[\w.]*(no_grad|inference_mode)",
                 re.MULTILINE,
             ),
         ),
-        Trigger("no_grad", "inference_mode", beside=("async ", "yield")),
+        Trigger("no_grad", "inference_mode", beside=("async", "yield")),
         Trigger("enable_grad"),
     )
     repairs = "sometimes"

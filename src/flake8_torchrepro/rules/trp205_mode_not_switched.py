@@ -92,7 +92,9 @@ class Gate(nn.Module):
             "the module's own business",
         ),
     )
-    triggers = (Trigger(".eval", ".train", near=Pattern(r"\.(eval|train)\b(?!\s*\()|\.training\s*=[^=]")),)
+    triggers = (
+        Trigger(".eval", ".train", near=Pattern(r"\.(eval|train)\b(?![ \t]*\()|\.training\b[\s\\]*(:[^\n]*)?=[^=]")),
+    )
     uncovers = frozenset({"TRP201", "TRP202", "TRP203"})
     repairs = "safe"
 
