@@ -212,7 +212,7 @@ class ClassFacts:
         self.methods: dict[str, FunctionFacts] = {}
         self.attributes: dict[str, Value] = {}  # class-level names
         self.is_dataclass = False
-        self.is_complete = False  # all methods were interpreted, as far as they could be
+        self.complete: set[str] = set()  # attributes of which all that the methods store is known
         self.fields: tuple[str, ...] = ()  # of a dataclass, in order
         self.instance = Self(self)
         self.children: list[ClassFacts] = []
@@ -242,8 +242,15 @@ class ModuleFacts:
         self.settings: list[Setting] = []
         self.star_imports: list[str] = []
         self.imports: set[str] = set()  # the top-level packages that it imports anything from
+        self._lines: list[str] = []
         self.has_main = False
         self.has_effects = False
+
+    def segment(self, span: Span) -> str:
+        """The lines of a place in the text."""
+        if not self._lines:
+            self._lines = self.text.split("\n")
+        return "\n".join(self._lines[span.line - 1 : span.end_line])
 
     def calls_of(self, *names: str) -> Iterator[Call]:
         """The calls of imported names, in the order of the names."""

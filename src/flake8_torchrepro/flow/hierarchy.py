@@ -33,12 +33,13 @@ class Hierarchy:
             atom = found.only if found is not None else None
         return atom.facts if isinstance(atom, Class) else None
 
-    def complete(self, cls: ClassFacts) -> None:
-        """Interpret all methods of a class, so that what they store is known whatever was linted before."""
-        if not cls.is_complete:
-            cls.is_complete = True
+    def complete(self, cls: ClassFacts, name: str) -> None:
+        """Interpret the methods of a class that may store an attribute: it is known then, whatever was linted before."""
+        if not cls.module.is_whole and name not in cls.complete:
+            cls.complete.add(name)
             for method in list(cls.methods.values()):
-                self.summarise(method)
+                if f".{name}" in cls.module.segment(method.span):
+                    self.summarise(method)
 
     def summarise(self, facts: FunctionFacts) -> bool:
         """See ``program``."""
@@ -122,7 +123,7 @@ class Hierarchy:
     def _class_of_attribute(self, holder: ClassFacts, name: str, near: bool) -> ClassFacts | None:
         for ancestor in self.near_ancestors(holder) if near else self.ancestors(holder):
             if not near:
-                self.complete(ancestor)
+                self.complete(ancestor, name)
             stored = ancestor.module.stores.get((ancestor.instance, name))
             if stored is not None:
                 only = stored.only

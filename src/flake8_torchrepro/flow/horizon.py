@@ -70,7 +70,7 @@ class Horizon:
         """All that was stored in an attribute of an object."""
         home = self._home(holder)
         if isinstance(holder.root, Self):
-            self.program.complete(holder.root.cls)
+            self.program.complete(holder.root.cls, _attribute(holder, name))
         found = None
         for module in self.modules if home is None or home in self.modules else (home, *self.modules):
             value = module.stores.get((holder, name))
@@ -98,6 +98,15 @@ class Horizon:
         if isinstance(root, Made):
             return self.linted if root.module == self.linted.name else self.program.named_module(root.module)
         return None
+
+
+def _attribute(holder: Obj, name: str) -> str:
+    """The attribute of the instance at the start of a path."""
+    at = holder
+    while isinstance(at, Part):
+        name = at.name
+        at = at.parent
+    return name
 
 
 __all__ = ["Class", "Horizon"]

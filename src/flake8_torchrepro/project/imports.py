@@ -31,7 +31,7 @@ class Imports:
     def __init__(self, files: ProjectFiles) -> None:
         self.files = files
         self._root = str(files.root)
-        self._found: dict[tuple[str, str], list[Located]] = {}
+        self._found: dict[tuple[str, str], Located | None] = {}
         self._bases_of: dict[str, list[str]] = {}
         self._bases_by_first: dict[tuple[str, str], list[str]] = {}
         self._bases_by_name: dict[str, set[str]] | None = None
@@ -40,13 +40,12 @@ class Imports:
         """The module (and the rest) that a dotted name means in a file; None for what is not the project's."""
         folder = importer[: importer.rfind(os.sep)]
         key = (folder, dotted)
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = list(self._locate(folder, dotted))
-        for located in found:
-            if located.path != importer:
-                return located
-        return None
+        if key not in self._found:
+            self._found[key] = next(self._locate(folder, dotted), None)
+        found = self._found[key]
+        if found is not None and found.path == importer:  # a file does not import itself
+            return next((other for other in self._locate(folder, dotted) if other.path != importer), None)
+        return found
 
     def _locate(self, folder: str, dotted: str) -> Iterator[Located]:
         """What a name may mean in the files of a folder, the likeliest first."""

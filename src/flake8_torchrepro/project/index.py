@@ -210,16 +210,25 @@ def _imports_in(text: str) -> Iterator[Import]:
         behind = BEHIND.match(text, at)
         end = at + 1
         if behind is not None:
-            start = text.rfind("\n", 0, at) + 1
-            while start > 1 and text[start - 2] == "\\":
-                start = text.rfind("\n", 0, start - 1) + 1
-            before = BEFORE.fullmatch(text[start:at].replace("\\\n", " "))
-            if before is not None:
-                home = (before["home"] or "").replace(" ", "").replace("\t", "")
+            home = _home(text, at)
+            if home is not None:
                 names = behind["names"].strip()
                 end = behind.end() if names[:1] != "(" or "import" not in names else end
                 yield Import(home, _names(names))
         at = text.find("import", end)
+
+
+def _home(text: str, at: int) -> str | None:
+    """The module between ``from`` and the ``import`` at a place, empty without a ``from``; None: it is no statement."""
+    start = text.rfind("\n", 0, at) + 1
+    if start == at:
+        return ""
+    if text.startswith("from ", start) and text.find(" ", start + 5, at) in (at - 1, -1):  # nearly all of them
+        return text[start + 5 : at].strip()
+    while start > 1 and text[start - 2] == "\\":
+        start = text.rfind("\n", 0, start - 1) + 1
+    before = BEFORE.fullmatch(text[start:at].replace("\\\n", " "))
+    return None if before is None else (before["home"] or "").replace(" ", "").replace("\t", "")
 
 
 def _names(text: str) -> list[str]:
