@@ -14,7 +14,8 @@ from .imports import LIBRARIES, Imports
 
 # What stands before the word ``import`` on its (logical) line, and what behind it.
 BEFORE = Pattern(r"(?:.*[;:])?\s*(?:from[ \t\f]+(?P<home>[.\w]+(?:[ \t]*\.[ \t]*\w+)*)\s*)?")
-BEHIND = Pattern(r"import(?!\w)[ \t\f]*(?P<names>\((?:[^()#]|#[^\n]*)*\)|(?:[^\n#;\\(]|\\\n)+)")
+BEHIND = Pattern(r"import(?!\w)[ \t\f]*(?P<names>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#;\\(]+(?:\\\n[^\n#;\\(]*)*)")
+LONGEST_BEFORE = 500  # characters of a line before the word, in a statement
 COMMENT = Pattern(r"#[^\n]*")
 DYNAMIC = Pattern(r"import_module\(\s*f?[\"'](?P<prefix>[\w.]*)")
 MAIN = Pattern(r"^if\s+__name__\s*==", re.MULTILINE)
@@ -225,6 +226,8 @@ def _home(text: str, at: int) -> str | None:
         return ""
     if text.startswith("from ", start) and text.find(" ", start + 5, at) in (at - 1, -1):  # nearly all of them
         return text[start + 5 : at].strip()
+    if at - start > LONGEST_BEFORE:
+        return None
     while start > 1 and text[start - 2] == "\\":
         start = text.rfind("\n", 0, start - 1) + 1
     before = BEFORE.fullmatch(text[start:at].replace("\\\n", " "))
