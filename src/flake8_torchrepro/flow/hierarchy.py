@@ -34,7 +34,7 @@ class Hierarchy:
         return atom.facts if isinstance(atom, Class) else None
 
     def complete(self, cls: ClassFacts, name: str) -> None:
-        """Interpret the methods of a class that may store an attribute: it is known then, whatever was linted before."""
+        """Interpret the methods of a class that store or call an attribute, whatever was linted before."""
         if not cls.module.is_whole and name not in cls.complete:
             cls.complete.add(name)
             for method in list(cls.methods.values()):

@@ -35,10 +35,10 @@ class Horizon:
                 overridden = base.methods.get(facts.name)
                 if overridden is None:
                     continue
-                self.program.summarise_all(base.module)  # else it would depend on what was linted before
+                self.program.complete(base, facts.name)  # else it would depend on what was linted before
                 for call in overridden.callers:
                     is_on_self = isinstance(call.callee, Function) and isinstance(call.callee.bound, Self)
-                    if is_on_self and (call.caller.module is base.module or call.caller.module in self.modules):
+                    if is_on_self and (call.caller.owner is base or call.caller.module in self.modules):
                         known.append(call)
             self._callers[facts] = known
         return known
