@@ -13,7 +13,7 @@ from .values import ANY, LEAF, NOTHING, Made, Obj, Outer, Param, Part, Self, Val
 
 OPEN_MODE: Events = frozenset((Event(OPEN),))
 MOST_PARTS = 8
-MOST_ASKS = 2000  # questions after which answers are kept even from the middle of a recursion
+MOST_ASKS = 500  # questions that one question may lead to, before the answer is that nobody knows
 
 
 class Entries:
@@ -115,11 +115,15 @@ class Entries:
             self._is_cut = True
             return NO_EVENTS
         outermost = not self._asked
+        if outermost:
+            self._asks = 0
+        elif self._asks > MOST_ASKS:
+            return OPEN_MODE
         self._asked.add(key)
         found = self._entry_mode(facts, obj)
         self._asked.discard(key)
         self._asks += 1
-        if outermost or not self._is_cut or self._asks > MOST_ASKS:
+        if outermost or not self._is_cut:
             self._modes[key] = found
         if outermost:
             self._is_cut = False
