@@ -10,6 +10,8 @@ from typing import NamedTuple
 from .edits import Edit
 from .source import Span
 
+PROBLEM = "TRP000"  # no rule: what flake8 shows where the plugin, or what was declared for it, has a problem
+
 
 class Safety(Enum):
     """How much a repair may be trusted."""

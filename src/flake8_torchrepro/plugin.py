@@ -13,12 +13,11 @@ from typing import Any, ClassVar, Protocol
 
 from . import __version__
 from .analysis import analyze, effective, prepare, program_for
+from .finding import PROBLEM
 from .forking import workers_inherit
 from .project.declared import declared
 from .settings import Settings, dotted_names, version_of
 from .source import Source
-
-PROBLEM = "TRP000"  # flake8 would end its whole run at an exception, and lose what others found
 
 MANY_FILES = 20  # so many make it worth to read their project before flake8 forks its workers
 
@@ -80,7 +79,7 @@ class TorchReproPlugin:
                 findings = analyze(source, settings, program_for(source.path, settings), repairs=False)
         except (RecursionError, MemoryError):
             return
-        except Exception as problem:
+        except Exception as problem:  # flake8 would end its whole run, and lose what others found
             yield (
                 1,
                 0,

@@ -10,8 +10,8 @@ REACH = 1000  # characters behind a word that still belong to its place
 class Trigger:
     """A sign of a fault in a text: one of ``words``, at a place that ``near`` matches, in a file that has one of ``beside``.
 
-    ``near`` is searched from the start of the word's line to a few lines below it. A text without a match must not be able
-    to have the fault.
+    ``near`` is searched from the start of the word's line to ``REACH`` characters behind the word. A text without a match
+    must not be able to have the fault.
     """
 
     def __init__(self, *words: str, near: Pattern | None = None, beside: tuple[str, ...] = ()) -> None:

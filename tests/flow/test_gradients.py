@@ -468,6 +468,14 @@ def run(model, x):
     y.requires_grad = True
     model(y)  # leaf
 """,
+    "volatile, as before torch 0.4": """
+def run(model, x, y):
+    model.eval()
+    x.volatile = True
+    y.volatile = False
+    model(x)  # leaf
+    model(y)  # fault
+""",
     "Variable": """
 from torch.autograd import Variable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
+from ..finding import PROBLEM
 from ..rule import Rule
 
 _WIDTH = 88
@@ -15,7 +16,6 @@ _REPAIRS = {
     "shown": "There is no automatic repair.",
 }
 
-PROBLEM = "TRP000"
 ABOUT_PROBLEM = f"""\
 {PROBLEM} is no rule: flake8 shows it where [tool.torchrepro] in pyproject.toml is not understood, or where this plugin
 itself failed on a file. Its text says what to do.

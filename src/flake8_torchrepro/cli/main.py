@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 
+from ..finding import PROBLEM as PROBLEM_CODE
 from ..rule import all_rules
 from . import arguments, report
 from .choices import Choices, UnknownCode, require_declared, require_known, rule_of
@@ -15,7 +16,6 @@ from .config import ConfigProblem, load_config
 from .discovery import discover
 from .examine import Mode, run
 from .explain import ABOUT_PROBLEM, overview, page
-from .explain import PROBLEM as PROBLEM_CODE
 from .outcome import Outcome
 from .why import WhyProblem, why
 

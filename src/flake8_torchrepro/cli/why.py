@@ -40,7 +40,7 @@ def _explained(path: str, line: int, choices: Choices) -> list[str]:
     settings = choices.settings_for(path)
     program = program_for(Path(path), settings)
     told = explain_line(program.view(source), line)
-    found = [f for f in analyze(source, settings, program) if f.span.line <= line <= f.span.end_line]
+    found = [f for f in analyze(source, settings, program, repairs=False) if f.span.line <= line <= f.span.end_line]
     shown = visible(source, found) if choices.noqa else found
     hidden = " (hidden by a noqa comment)"
     return told + [f"finding: {f.code} {f.message}{'' if f in shown else hidden}" for f in found]

@@ -7,7 +7,7 @@ import ast
 from ..torch_api.modules import DATASET_WRAPPERS
 from ..torch_api.settings import CUDNN, FUNCTIONS_ASSIGNED
 from .methods import Methods
-from .values import ANY, LEAF, NOTHING, Const, Dotted, Made, Obj, Outer, Param, Part, Self, Value, value_of
+from .values import ANY, LEAF, NOTHING, Const, Dotted, Made, Obj, Outer, Param, Part, Self, Value, flag_of, value_of
 
 
 class Assignments(Methods):
@@ -47,8 +47,11 @@ class Assignments(Methods):
     def _assign_attribute(self, target: ast.Attribute, value: Value) -> None:
         holder = self.eval(target.value)
         name = target.attr
-        if name in ("requires_grad", "volatile"):  # (volatile inputs built no graph before torch 0.4)
+        if name == "requires_grad":
             self._assign_requires_grad(target, holder, value)
+            return
+        if name == "volatile" and flag_of(value, False):  # such inputs built no graph before torch 0.4
+            self.assign(target.value, holder.with_origins(frozenset((LEAF,))))
             return
         for atom in holder.atoms:
             if isinstance(atom, Dotted):

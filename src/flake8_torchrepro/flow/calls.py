@@ -182,7 +182,7 @@ class Calls(Expressions):
 
     def hand_over(self, arguments: Arguments, name: str) -> None:
         """What is not followed may do anything to the modules that it is handed."""
-        if name in CALM_CALLEES or CALM_CALLEE_FORMS.fullmatch(name):
+        if _is_calm_callee(name):
             for function in arguments.functions():
                 function.facts.handed_by.add(self.module)
             return
@@ -233,7 +233,7 @@ class Calls(Expressions):
             for value in arguments.values():
                 self.need(value)
             self.need_origins(extra)
-        if not (name in CALM_CALLEES or CALM_CALLEE_FORMS.fullmatch(name)):
+        if not _is_calm_callee(name):
             self.note_handed(node, arguments)
         self.hand_over(arguments, name)
 
@@ -250,3 +250,8 @@ class Calls(Expressions):
     def set_mode(self, node: ast.Call, receiver: Value, name: str, arguments: Arguments) -> Value:
         """See ``methods``."""
         raise NotImplementedError
+
+
+def _is_calm_callee(name: str) -> bool:
+    """Whether what is not followed surely leaves the modules alone that it is handed, by its name."""
+    return name in CALM_CALLEES or CALM_CALLEE_FORMS.fullmatch(name) is not None
